@@ -21,8 +21,14 @@ type Fetcher struct {
 	// Check finds faults that no single option shows: one of two must be set. It gets the options as they stand in
 	// the spec, defaults filled in, with templates not yet resolved; it is called once, when a spec is compiled.
 	Check func(options map[string]any) error
-	// Fetch asks once. It returns when ctx ends, whatever the other side does.
+	// Fetch asks once. It returns when ctx ends, whatever the other side does, and then with the plain error of ctx:
+	// a poll that was called off says nothing about the world, so that error is never an [Error]. The option
+	// `timeout` is kept by Fetch itself. A Fetch of [All] remembers nothing between calls; one of a [Set] does.
 	Fetch func(ctx context.Context, r Request) (Answer, error)
+	// Watch, where set, names what on this disk may be worth a poll when it changes, for options as they are in
+	// [Request.Options]: absolute paths of files, which need not exist, and of folders, whose entries count. It is
+	// cheap, and to be asked again before each wait, since a glob finds new folders.
+	Watch func(options map[string]any) []string
 }
 
 // Option is one row of a fetcher's table.
@@ -90,6 +96,27 @@ type Request struct {
 	Log func(line string)
 	// Secrets are values that came from the environment: they are redacted from errors and log lines.
 	Secrets []string
+	// Target is the text of the target. What a [Set] remembers for one target is never used for another.
+	Target string
+	// Env are the values that `exec: {shell: …}` gets as environment variables, since there is no `${}` in a shell
+	// text: TARGET_PATH for target.path, the name in capitals and every other character an underscore. A value that
+	// is nil is left out. Other fetchers ignore it.
+	Env map[string]string
+	// Narrow says which lines and which parts of them a stream's reader can need; nil: everything.
+	Narrow *Narrow
+}
+
+// Narrow is what the compiler of a spec proved about the programs that read a stream: each works on one line alone,
+// a line without these literals gives nothing, and nothing but these paths is read of it. A stream may then leave out
+// the lines and the members that cannot matter. A line that is left out is not looked at: it counts in [Answer.Read]
+// but, be it malformed, not in `skipped`.
+type Narrow struct {
+	// Literals are groups: a line matters only if, of every group, at least one is a JSON string in the line (a
+	// value or a member's name), or a part of one. An empty list leaves out nothing.
+	Literals [][]string
+	// Paths are the members that are read, each a list of names from the line's root; what is below a path is read
+	// too. A list met on the way is passed through: the names go on in each of its elements. Nil: all is read.
+	Paths [][]string
 }
 
 // Answer is what the world said.
@@ -102,12 +129,38 @@ type Answer struct {
 	More bool
 	// Committed, where set, is called after the poll was committed.
 	Committed func()
+	// Read counts the whole lines of a stream that this fetch went past, those left out by [Narrow] too: a stream
+	// was quiet only where it is zero.
+	Read int
 }
 
 // Error is a failure with a word from a closed list, so that a spec can treat "could not ask" as data.
 type Error struct {
 	Word string // one of FailureWords
 	Err  error
+}
+
+// FailureWords are the values of [Error.Word].
+var FailureWords = []string{
+	"timeout",      // no whole answer in time
+	"refused",      // nobody listens there
+	"unreachable",  // no route to the host
+	"dns",          // the name cannot be resolved
+	"tls",          // no trust: name, date, issuer or handshake
+	"reset",        // the connection broke before the answer was whole
+	"rate-limited", // the host asked for patience, and it is not over
+	"status",       // an HTTP status that the spec does not accept
+	"redirect",     // a redirect that may not be followed
+	"pages",        // a list that could not be read to its end
+	"too-large",    // more than maxBytes
+	"parse",        // not the form that was asked for
+	"exit",         // an exit code that the spec does not accept
+	"signal",       // the command was ended by a signal
+	"not-found",    // no such command
+	"permission",   // not allowed to read or to run it
+	"not-regular",  // not a file that can be read line by line
+	"io",           // the disk or the file server did not answer properly
+	"invalid",      // the question itself cannot be asked: a bad URL, header or path
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
