@@ -1,0 +1,203 @@
+package tail
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"syscall"
+)
+
+// printLen is how many bytes a print covers.
+const printLen = 1024
+
+// ErrNotRegular says that a path is a directory, a pipe, a device or a file of /proc: nothing that grows by lines.
+var ErrNotRegular = errors.New("not a regular file")
+
+// seen is a file as it is now.
+type seen struct {
+	name  string // as it is watched
+	path  string // symbolic links resolved
+	dev   uint64
+	inode uint64
+	size  int64
+}
+
+// look stats every path, in their order. A missing one is left out, and of two names of one file the first counts.
+func look(ctx context.Context, paths []string) ([]*seen, error) {
+	paths = append([]string(nil), paths...)
+	sort.Strings(paths)
+	var out []*seen
+	known := map[[2]uint64]bool{}
+	for _, name := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p, err := lookAt(name)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil || known[[2]uint64{p.dev, p.inode}] {
+			continue
+		}
+		known[[2]uint64{p.dev, p.inode}] = true
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// lookAt stats one path; nil means that nothing is there.
+func lookAt(name string) (*seen, error) {
+	info, err := os.Stat(name)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: %w", name, ErrNotRegular)
+	}
+	path, err := filepath.EvalSymlinks(name)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	p := &seen{name: name, path: path, size: info.Size()}
+	p.dev, p.inode = number(info)
+	return p, nil
+}
+
+// missing tells "no such file" from every other error: only this one says something about the world.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+func number(info fs.FileInfo) (dev, inode uint64) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev), uint64(st.Ino) //nolint:unconvert // the widths differ between systems
+	}
+	return 0, 0
+}
+
+// open opens a regular file for reading. It never blocks on what is not one.
+func open(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err == nil {
+		err = refusePseudo(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// fresh is the position at the start of p.
+func (p *seen) fresh() File {
+	return File{Path: p.path, Dev: p.dev, Inode: p.inode, Unread: p.size, Born: born(p.path)}
+}
+
+// is says whether p is the file that f knows, by its content: what was read of it is still there. A file of which
+// nothing was read has no content to be known by.
+func (p *seen) is(f File) (bool, error) {
+	if f.Offset == 0 || p.size < f.Offset {
+		return false, nil
+	}
+	file, info, err := open(p.path)
+	if missing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", p.name, err)
+	}
+	defer file.Close()
+	if _, inode := number(info); inode != p.inode {
+		return false, nil // replaced since the look; the next read sees it
+	}
+	pr, err := printOf(file, f.Offset)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil // cut since the look
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", p.name, err)
+	}
+	head, tail := pr.sums()
+	return head == f.Head && tail == f.Tail, nil
+}
+
+// prints are the bytes by which a file is known: its first ones, and the last ones that were read.
+type prints struct {
+	head, tail []byte
+}
+
+// printOf reads the prints of a file that was read up to offset.
+func printOf(f io.ReaderAt, offset int64) (*prints, error) {
+	n := min(offset, printLen)
+	p := &prints{head: make([]byte, n, printLen), tail: make([]byte, n, 2*printLen)}
+	if n == 0 {
+		return p, nil
+	}
+	if err := readFull(f, p.head, 0); err != nil {
+		return nil, err
+	}
+	return p, readFull(f, p.tail, offset-n)
+}
+
+func readFull(f io.ReaderAt, b []byte, at int64) error {
+	n, err := f.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// add takes what was read next.
+func (p *prints) add(b []byte) {
+	if room := printLen - len(p.head); room > 0 {
+		p.head = append(p.head, b[:min(room, len(b))]...)
+	}
+	if len(b) > printLen {
+		b = b[len(b)-printLen:]
+	}
+	p.tail = append(p.tail, b...)
+	if over := len(p.tail) - printLen; over > 0 {
+		p.tail = append(p.tail[:0], p.tail[over:]...)
+	}
+}
+
+func (p *prints) clone() *prints {
+	return &prints{append([]byte(nil), p.head...), append([]byte(nil), p.tail...)}
+}
+
+func (p *prints) sums() (head, tail string) { return sum(p.head), sum(p.tail) }
+
+func sum(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	h := fnv.New64a()
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,367 @@
+package tail
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxSiblings bounds how many entries of a folder are looked through for a file that was renamed.
+const maxSiblings = 10_000
+
+// follow finds every known file again and orders what is to be read: files that were rotated away first, then what is
+// under the watched names. A file is the one we know if what we read of it is still there; its inode only decides
+// between several.
+func (s *scan) follow(known []File, present []*seen) ([]job, error) {
+	m := &match{scan: s, known: known, present: present, at: make([]*seen, len(known)), taken: map[*seen]bool{}, found: map[string]bool{}}
+	for _, step := range []func() error{m.sameInode, m.renamed, m.sameName, m.copied} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	var plan []job
+	for i, f := range known {
+		if at := m.at[i]; at == nil {
+			if j, keep := m.lost(i); keep {
+				plan = append(plan, j)
+			}
+		} else if !m.taken[at] { // found, but under a name that is not watched
+			plan = append(plan, m.rotated(f, at)...)
+		}
+	}
+	owner := map[*seen]int{}
+	for i, at := range m.at {
+		if at != nil {
+			owner[at] = i
+		}
+	}
+	for _, p := range present {
+		f := p.fresh()
+		if i, ok := owner[p]; ok {
+			f = known[i]
+			f.Path, f.Dev, f.Inode, f.Since, f.Gone = p.path, p.dev, p.inode, 0, false
+		}
+		plan = append(plan, job{f, p})
+	}
+	return plan, nil
+}
+
+// match is the search for the known files among those that are there now.
+type match struct {
+	*scan
+	known   []File
+	present []*seen
+	at      []*seen // where known[i] is now
+	taken   map[*seen]bool
+	found   map[string]bool // paths beside the watched ones that have been given to a known file
+}
+
+func (m *match) claim(i int, p *seen) {
+	m.at[i], m.taken[p] = p, true
+}
+
+// sameInode is the common case: nothing happened but growth.
+func (m *match) sameInode() error {
+	byInode := make(map[uint64]*seen, len(m.present))
+	for _, p := range m.present {
+		byInode[p.inode] = p
+	}
+	for i, f := range m.known {
+		p := byInode[f.Inode]
+		if p == nil || m.taken[p] {
+			continue
+		}
+		if f.Gone && (f.Born == 0 || f.Born != born(p.path)) {
+			continue
+		}
+		ok := f.Offset == 0 && p.dev == f.Dev
+		if !ok {
+			var err error
+			if ok, err = p.is(f); err != nil {
+				return err
+			}
+		}
+		if ok {
+			m.claim(i, p)
+		}
+	}
+	return nil
+}
+
+// renamed looks for files that were rotated away: the same inode under another name in the same folder.
+func (m *match) renamed() error {
+	for i, f := range m.known {
+		if m.at[i] != nil || f.Gone {
+			continue
+		}
+		at, err := m.sibling(f, func(p *seen) bool { return p.inode == f.Inode })
+		if err != nil {
+			return err
+		}
+		m.at[i] = at
+	}
+	return nil
+}
+
+// sameName finds a file that was written anew, whole, under its name: other inode, but what we read is still there.
+func (m *match) sameName() error {
+	byPath := make(map[string]*seen, len(m.present))
+	for _, p := range m.present {
+		byPath[p.path] = p
+	}
+	return m.unclaimed(func(f File) []*seen {
+		if p := byPath[f.Path]; p != nil {
+			return []*seen{p}
+		}
+		return nil
+	})
+}
+
+// copied finds a file whose content was copied away before it was cut to nothing: under another watched name, or
+// beside it.
+func (m *match) copied() error {
+	if err := m.unclaimed(func(File) []*seen { return m.present }); err != nil {
+		return err
+	}
+	for i, f := range m.known {
+		if m.at[i] != nil || f.Since != 0 {
+			continue
+		}
+		at, err := m.sibling(f, func(p *seen) bool { return p.inode != f.Inode })
+		if err != nil {
+			return err
+		}
+		m.at[i] = at
+	}
+	return nil
+}
+
+// unclaimed gives files that still have no place to the first candidate with their content.
+func (m *match) unclaimed(candidates func(File) []*seen) error {
+	for i, f := range m.known {
+		if m.at[i] != nil || f.Since != 0 {
+			continue
+		}
+		for _, p := range candidates(f) {
+			if m.taken[p] {
+				continue
+			}
+			ok, err := p.is(f)
+			if err != nil {
+				return err
+			}
+			if ok {
+				m.claim(i, p)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// sibling finds f under another name in its folder. Errors of single candidates do not count: they are not what the
+// user named.
+func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
+	watched := map[string]bool{}
+	for _, p := range m.present {
+		watched[p.path] = true
+	}
+	names, err := siblings(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(f.Path)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if watched[path] || m.found[path] || m.ctx.Err() != nil {
+			continue
+		}
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		p := &seen{name: path, path: path, size: info.Size()}
+		p.dev, p.inode = number(info)
+		if !fits(p) {
+			continue
+		}
+		ok := f.Offset == 0 && p.dev == f.Dev && p.inode == f.Inode && rotatedName(name, filepath.Base(f.Path))
+		if !ok {
+			ok, _ = p.is(f)
+		}
+		if ok {
+			m.found[path] = true
+			return p, nil
+		}
+	}
+	return nil, m.ctx.Err()
+}
+
+// siblings are the names in the folder of path that a rotation could have given it, its own first.
+func siblings(path string) ([]string, error) {
+	base := filepath.Base(path)
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	dir, err := os.Open(filepath.Dir(path))
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(maxSiblings)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var out []string
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, stem)
+		if name == base || !ok || rest != "" && wordRune(rest[0]) {
+			continue
+		}
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return append([]string{base}, out...), nil
+}
+
+func wordRune(b byte) bool {
+	return unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+}
+
+// lost is a known file that is nowhere.
+func (m *match) lost(i int) (job, bool) {
+	f := m.known[i]
+	cut := false
+	for _, p := range m.present {
+		cut = cut || p.path == f.Path || p.inode == f.Inode
+	}
+	if f.Since == 0 && f.Unread > 0 {
+		m.note("%s was rotated, %d bytes unread", f.Path, f.Unread)
+	} else if f.Since == 0 && cut && f.Offset > 0 {
+		m.note("%s was cut or replaced and is read from its start", f.Path)
+	}
+	if cut || f.Offset == 0 {
+		return job{}, false
+	}
+	if f.Since == 0 {
+		f.Since = m.now.Unix()
+	}
+	f.Gone, f.Unread = true, 0
+	return job{f, nil}, true
+}
+
+// rotated is a file that lost its watched name, and the files that came and went between it and the present one.
+func (m *match) rotated(f File, at *seen) []job {
+	base, first := filepath.Base(f.Path), f.Since == 0
+	f.Path, f.Dev, f.Inode = at.path, at.dev, at.inode
+	if first || f.Since > m.now.Unix() {
+		f.Since = m.now.Unix()
+	}
+	plan := []job{{f, at}}
+	if !first {
+		return plan
+	}
+	names, err := siblings(filepath.Join(filepath.Dir(at.path), base))
+	if err != nil {
+		m.note("files between %s and %s cannot be listed", at.path, base)
+		return plan
+	}
+	for _, name := range between(names, base, filepath.Base(at.path)) {
+		p, err := lookAt(filepath.Join(filepath.Dir(at.path), name))
+		if err != nil || p == nil || m.knows(p) {
+			continue
+		}
+		g := p.fresh()
+		g.Since = m.now.Unix()
+		plan = append(plan, job{g, p})
+	}
+	return plan
+}
+
+func (m *match) knows(p *seen) bool {
+	for _, f := range m.known {
+		if f.Inode == p.inode && f.Dev == p.dev {
+			return true
+		}
+	}
+	return m.taken[p]
+}
+
+// between returns, oldest first, the names that a series of rotations made after the one called found: log.2 and log.1
+// after log.3, or log-20261130 after log-20261129.
+func between(names []string, base, found string) []string {
+	prefix, digits, suffix := series(found, base)
+	if digits == "" {
+		return nil
+	}
+	counted := len(digits) <= 3 // a number counts up with age, a date goes on with time
+	var out []string
+	for _, name := range names {
+		p, d, s := series(name, base)
+		if d == "" || p != prefix || s != suffix || name == found {
+			continue
+		}
+		if counted == (len(d) <= 3) && (less(d, digits) == counted) {
+			out = append(out, name)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		_, a, _ := series(out[i], base)
+		_, b, _ := series(out[j], base)
+		return less(a, b) != counted
+	})
+	return out
+}
+
+// rotatedName says that name looks like one that a rotation gives to base. With no content to go by, an inode alone is
+// not enough: it may have been given to any other file.
+func rotatedName(name, base string) bool {
+	_, digits, suffix := series(name, base)
+	return strings.HasPrefix(name, base) || digits != "" && suffix == filepath.Ext(base)
+}
+
+// series takes a rotated name apart: what stands before its number or date, the digits alone, what stands behind.
+func series(name, base string) (prefix, digits, suffix string) {
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	rest, ok := strings.CutPrefix(name, base)
+	prefix = base
+	if !ok {
+		if rest, ok = strings.CutPrefix(name, stem); !ok {
+			return "", "", ""
+		}
+		prefix = stem
+	}
+	i := strings.IndexAny(rest, "0123456789")
+	if i < 0 {
+		return "", "", ""
+	}
+	end := i
+	for end < len(rest) && strings.ContainsRune("0123456789-_:T.", rune(rest[end])) {
+		end++
+	}
+	for end > i && !unicode.IsDigit(rune(rest[end-1])) {
+		end--
+	}
+	digits = strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, rest[i:end])
+	return prefix + rest[:i], digits, rest[end:]
+}
+
+func less(a, b string) bool {
+	x, errX := strconv.ParseUint(a, 10, 64)
+	y, errY := strconv.ParseUint(b, 10, 64)
+	if errX != nil || errY != nil {
+		return a < b
+	}
+	return x < y
+}
