@@ -1,0 +1,137 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sessevents/sessevents/engine/inbox"
+	"github.com/sessevents/sessevents/internal/proc"
+)
+
+// Handler answers requests. Its methods are called from several goroutines.
+type Handler interface {
+	// Handle answers one request. ctx ends when the asker is gone or the server stops.
+	Handle(ctx context.Context, r Request) Response
+	// Report takes what a session's inbox says about a message.
+	Report(r inbox.Report)
+}
+
+const (
+	// maxConns bounds how many are served at once; more wait to be accepted.
+	maxConns = 64
+	// requestTimeout is how long a connection may take to say what it wants.
+	requestTimeout = 10 * time.Second
+	// acceptPause is the wait after an accept that failed.
+	acceptPause = time.Second
+)
+
+// Serve answers on l until ctx ends; then it closes l, which removes the socket, and returns when the last
+// conversation is over.
+func Serve(ctx context.Context, l *net.UnixListener, h Handler) {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	places := make(chan struct{}, maxConns)
+	for {
+		places <- struct{}{}
+		conn, err := l.AcceptUnix()
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil { // no descriptor left, or a caller that was gone already
+			<-places
+			select {
+			case <-ctx.Done():
+			case <-time.After(acceptPause):
+			}
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-places }()
+			defer conn.Close()
+			converse(ctx, conn, h)
+		})
+	}
+}
+
+// converse serves one connection: requests one after the other, until it ends or says something that is none.
+func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
+	peer, err := proc.PeerOf(conn)
+	if err != nil || peer.UID != os.Geteuid() {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+
+	in := bufio.NewReaderSize(conn, maxRequest)
+	out := json.NewEncoder(conn)
+	out.SetEscapeHTML(false)
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(requestTimeout))
+		if ctx.Err() != nil {
+			return
+		}
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) > 0 {
+			err = nil // a last line without its line break, from a writer that half-closed
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			_ = out.Encode(Response{Error: "the request is too long", Usage: true})
+			return
+		}
+		if err != nil {
+			return
+		}
+		if report, ok := inbox.ParseReport(line); ok {
+			h.Report(report)
+			continue
+		}
+		request, fault := parse(line)
+		if fault != "" {
+			_ = out.Encode(Response{Error: fault, Usage: true})
+			return
+		}
+		if out.Encode(answer(ctx, conn, h, request)) != nil {
+			return
+		}
+	}
+}
+
+// heartbeat is how often a Wait writes an empty line, to learn whether anybody still waits. A client that has
+// half-closed its side, as nc does, cannot be told from one that is gone in any other way.
+const heartbeat = 15 * time.Second
+
+// answer lets h answer, and ends a Wait whose asker is gone.
+func answer(ctx context.Context, conn *net.UnixConn, h Handler, r Request) Response {
+	if r.Op != Wait {
+		return h.Handle(ctx, r)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if _, err := conn.Write([]byte("\n")); err != nil {
+					cancel()
+				}
+			}
+		}
+	})
+	response := h.Handle(ctx, r)
+	cancel()
+	wg.Wait()
+	return response
+}
