@@ -1,0 +1,131 @@
+package realclient
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Terminal is one program in a tmux server of its own. The window stays when the program has ended, so that its last
+// words can be read.
+type Terminal struct {
+	// PID is the program's.
+	PID  int
+	sock string
+	env  []string
+}
+
+// tmuxTimeout bounds one tmux command: it answers in milliseconds unless the machine is in trouble.
+const tmuxTimeout = 20 * time.Second
+
+// NewTerminal starts a program in h.Work, with env as its whole environment but for what tmux adds. The server and
+// what runs in it end with the test; a test that fails shows the screen.
+func NewTerminal(t testing.TB, n *Network, h *Home, env []string, argv ...string) *Terminal {
+	t.Helper()
+	term := &Terminal{sock: filepath.Join(h.Dir, "tmux"), env: env}
+	// env(1) makes it more than one word: a single one would go to a shell.
+	argv = append([]string{"env"}, argv...)
+	args := []string{
+		"-S", term.sock, "-f", "/dev/null", "start-server", ";",
+		"set-option", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-s", "main", "-x", "160", "-y", "50", "-c", h.Work, "--",
+	}
+	cmd := exec.Command("tmux", append(args, argv...)...)
+	cmd.Env, cmd.Dir = env, h.Work
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := n.Start(cmd); err != nil {
+		t.Fatalf("start tmux: %v", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("start %s in tmux: %v: %s", argv[1], err, said.String())
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the screen at the end:\n%s", term.Screen())
+		}
+		_, _ = term.tmux(nil, "kill-server") // it may have ended with its program
+	})
+	pid, err := term.tmux(nil, "list-panes", "-t", "main", "-F", "#{pane_pid}")
+	if err == nil {
+		term.PID, err = strconv.Atoi(strings.TrimSpace(pid))
+	}
+	if err != nil {
+		t.Fatalf("ask tmux for the pid of its program: %v", err)
+	}
+	return term
+}
+
+// tmux runs one command against the server.
+func (m *Terminal) tmux(stdin []byte, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tmuxTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "tmux", append([]string{"-S", m.sock}, args...)...)
+	cmd.Env, cmd.Stdin = m.env, bytes.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, strings.TrimSpace(errs.String()))
+	}
+	return out.String(), nil
+}
+
+// Screen is the text that stands in the window, without its empty lines.
+func (m *Terminal) Screen() string {
+	text, err := m.tmux(nil, "capture-pane", "-p", "-t", "main")
+	if err != nil {
+		return err.Error()
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Paste puts text into the program by a bracketed paste.
+func (m *Terminal) Paste(text string) error {
+	if _, err := m.tmux([]byte(text), "load-buffer", "-b", "paste", "-"); err != nil {
+		return err
+	}
+	_, err := m.tmux(nil, "paste-buffer", "-p", "-r", "-d", "-b", "paste", "-t", "main")
+	return err
+}
+
+// Type sends text as typed keys.
+func (m *Terminal) Type(text string) error {
+	_, err := m.tmux(nil, "send-keys", "-t", "main", "-l", "--", text)
+	return err
+}
+
+// Keys sends keys by name: Enter, Escape, C-c.
+func (m *Terminal) Keys(names ...string) error {
+	_, err := m.tmux(nil, append([]string{"send-keys", "-t", "main"}, names...)...)
+	return err
+}
+
+// Dead reports whether the program has ended.
+func (m *Terminal) Dead() (bool, error) {
+	out, err := m.tmux(nil, "list-panes", "-t", "main", "-F", "#{pane_dead}")
+	return strings.TrimSpace(out) == "1", err
+}
+
+// WaitScreen waits until text stands on the screen.
+func (m *Terminal) WaitScreen(ctx context.Context, text string) error {
+	return eventually(ctx, fmt.Sprintf("%q on the screen", text), func() (bool, error) {
+		return strings.Contains(m.Screen(), text), nil
+	})
+}
+
+// WaitDead waits until the program has ended.
+func (m *Terminal) WaitDead(ctx context.Context) error {
+	return eventually(ctx, "the end of the program", m.Dead)
+}
