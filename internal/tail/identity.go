@@ -201,3 +201,22 @@ func sum(b []byte) string {
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// Regular returns those of paths that are regular files, for a pattern that also matches folders and pipes. One that
+// is gone is left out.
+func Regular(paths []string) ([]string, error) {
+	out := paths[:0]
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode().IsRegular() {
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,7 @@
+package fetchers
+
+import "syscall"
+
+func ctime(st *syscall.Stat_t) (sec, nsec int64) {
+	return int64(st.Ctim.Sec), int64(st.Ctim.Nsec) //nolint:unconvert // the width differs between architectures
+}

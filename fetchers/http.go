@@ -1,0 +1,233 @@
+package fetchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var httpTable = Fetcher{
+	Name: "http",
+	Help: "what a web server answers",
+	Options: []Option{
+		{Name: "url", Type: String, Template: InURL, Help: "the address, http or https"},
+		{Name: "method", Type: Word, Words: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, Help: "GET, or POST where there is a body"},
+		{Name: "headers", Type: Map, Template: Plain, Env: true, Help: "header fields; they never go to another host"},
+		{Name: "query", Type: Map, Template: Plain, Help: "parameters added to the address"},
+		{Name: "body", Type: String, Template: Plain, Env: true, Help: "the body as text"},
+		{Name: "json", Type: JSON, Template: Plain, Env: true, Help: "the body as JSON"},
+		{Name: "accept", Type: Ints, Default: []int64{200}, Help: "the statuses that are data; any other fails the poll"},
+		{Name: "parse", Type: Word, Words: []string{"auto", "json", "text", "lines"}, Default: "auto", Help: "how the body is read; auto: JSON where the content type says so, or where plain text is an object or a list, else text"},
+		{Name: "pages", Type: Pages, Help: "read a list over all its pages, joined; a list that is cut short fails the poll"},
+		{Name: "maxBytes", Type: Size, Default: int64(10 * megabyte), Min: 1, Max: gigabyte, Help: "the most that the body may hold, all pages together, packed or not"},
+		{Name: "redirects", Type: Int, Default: int64(5), Min: 0, Max: 20, Help: "how many redirects are followed; never from https to http"},
+		{Name: "ca", Type: String, Template: Plain, Help: "a PEM file with certificates to trust beside those of the system"},
+		timeoutOption,
+	},
+	Check: checkHTTP,
+}
+
+// ownHeaders are the fields that the fetcher itself sets: a spec that set them would break its promises.
+var ownHeaders = []string{
+	"Connection", "Content-Length", "Transfer-Encoding", "Accept-Encoding", "If-None-Match", "If-Modified-Since",
+	"If-Match", "If-Unmodified-Since", "If-Range", "Range", "Trailer", "Te", "Upgrade", "Expect",
+}
+
+func checkHTTP(o map[string]any) error {
+	opts := options(o)
+	if !opts.has("url") {
+		return failf("invalid", "url must be set")
+	}
+	if opts.has("body") && opts.has("json") {
+		return failf("invalid", "body and json exclude each other")
+	}
+	for name := range opts.dict("headers") {
+		if slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(name)) {
+			return failf("invalid", "headers: %s is set by the fetcher itself", name)
+		}
+	}
+	for _, n := range opts.numbers("accept") {
+		if n < 200 || n > 599 {
+			return failf("invalid", "accept: a status is 200 to 599, not %d", n)
+		}
+	}
+	pages := get[*PageOption](opts, "pages")
+	if pages == nil {
+		return nil
+	}
+	if pages.By != "link" {
+		return failf("invalid", "pages: by must be link")
+	}
+	if _, err := listPath(pages.List); err != nil {
+		return err
+	}
+	if pages.Max < 0 {
+		return failf("invalid", "pages: max is at least 1")
+	}
+	if form := opts.text("parse"); form == "text" || form == "lines" {
+		return failf("invalid", "pages need JSON, not parse: %s", form)
+	}
+	return nil
+}
+
+// defaultPages is how many pages are read where the spec says nothing.
+const defaultPages = 10
+
+func (s *Set) http(parent context.Context, r Request) (Answer, error) {
+	q, err := newQuestion(options(r.Options), r)
+	if err != nil {
+		return Answer{}, failure(parent, err, r.Secrets)
+	}
+	free, err := s.slots.take(parent, q.url.Host)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer free()
+	ctx, cancel := context.WithTimeout(parent, options(r.Options).timeout())
+	defer cancel()
+	began := time.Now()
+	client, err := s.client(options(r.Options).text("ca"))
+	if err != nil {
+		return Answer{}, failure(parent, err, r.Secrets)
+	}
+	x := &exchange{set: s, client: client, question: q, known: s.answers.take(q.key), left: q.maxBytes, fresh: map[string]*reply{}}
+	first, list, err := x.pages(ctx)
+	if err != nil {
+		return Answer{}, failure(parent, fmt.Errorf("%s %s: %w", q.method, shown(q.url), withoutURL(err)), r.Secrets)
+	}
+	doc := map[string]any{
+		"status": first.status, "headers": headerDoc(first.header), "body": list, "url": shown(first.url),
+		"tls": tlsDoc(first.tls), "duration": time.Since(began).Seconds(),
+	}
+	return Answer{Doc: doc, Committed: func() { s.answers.put(q.key, x.fresh) }}, nil
+}
+
+// pages reads the answer, and where the spec asks for it the pages after it.
+func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error) {
+	first, err = x.get(ctx, x.url, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err = first.parse(x.form)
+	if err != nil || x.paged == nil || first.status/100 != 2 {
+		return first, doc, err
+	}
+	path, err := listPath(x.paged.List)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := listAt(doc, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	most := int(x.paged.Max)
+	if most <= 0 {
+		most = defaultPages
+	}
+	visited := map[string]bool{x.url.String(): true}
+	page, carry := first, !first.left
+	for n := 2; ; n++ {
+		next, err := nextPage(page)
+		if err != nil || next == nil {
+			return first, list, err
+		}
+		if n > most {
+			return nil, nil, failf("pages", "the list goes on after %d pages", most)
+		}
+		if visited[next.String()] {
+			return nil, nil, failf("pages", "page %d is one that was read before", n)
+		}
+		visited[next.String()] = true
+		carry = carry && sameOrigin(x.url, next)
+		if page, err = x.get(ctx, next, carry); err != nil {
+			return nil, nil, fmt.Errorf("page %d: %w", n, err)
+		}
+		carry = carry && !page.left
+		if page.status/100 != 2 {
+			return nil, nil, failf("pages", "page %d: status %d", n, page.status)
+		}
+		doc, err := page.parse("json")
+		if err == nil {
+			var more []any
+			more, err = listAt(doc, path)
+			list = append(list, more...)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("page %d: %w", n, err)
+		}
+	}
+}
+
+// listPath takes a path such as .data.items or ."odd name" apart.
+func listPath(path string) ([]string, error) {
+	var names []string
+	for rest := path; rest != "" && rest != "."; {
+		var name string
+		rest = strings.TrimPrefix(rest, ".")
+		switch {
+		case strings.HasPrefix(rest, `"`):
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err == nil {
+				name, err = strconv.Unquote(quoted)
+			}
+			if err != nil {
+				return nil, failf("invalid", "pages: list %q is not a path such as .items", path)
+			}
+			rest = rest[len(quoted):]
+		default:
+			end := strings.IndexByte(rest, '.')
+			if end < 0 {
+				end = len(rest)
+			}
+			name, rest = rest[:end], rest[end:]
+		}
+		if name == "" || strings.ContainsAny(name, "[]|()") || rest != "" && rest[0] != '.' || path[0] != '.' {
+			return nil, failf("invalid", "pages: list %q is not a path such as .items", path)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func listAt(doc any, path []string) ([]any, error) {
+	for _, name := range path {
+		object, ok := doc.(map[string]any)
+		if !ok {
+			return nil, failf("parse", "no list at .%s", strings.Join(path, "."))
+		}
+		doc = object[name]
+	}
+	list, ok := doc.([]any)
+	if !ok {
+		return nil, failf("parse", "no list at .%s", strings.Join(path, "."))
+	}
+	return list, nil
+}
+
+// headerDoc is the header as a spec sees it: names in small letters, several fields of a name joined. Cookies are
+// secrets of a session and left out.
+func headerDoc(h http.Header) map[string]any {
+	doc := make(map[string]any, len(h))
+	for name, values := range h {
+		if name != "Set-Cookie" {
+			doc[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
+		}
+	}
+	return doc
+}
+
+// withoutURL takes the address off an error of the client: it may hold what nobody wants to see in a log.
+func withoutURL(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

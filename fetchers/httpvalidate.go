@@ -1,0 +1,107 @@
+package fetchers
+
+import (
+	"container/list"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxKeptBytes bounds the bodies that are kept for conditional requests; the questions asked longest ago lose theirs
+// first and are then asked without condition.
+const maxKeptBytes = 64 * megabyte
+
+// answers keeps the committed answers of a source's questions with their validators. A question takes its answer out
+// and only a commit puts one back: after a failed poll there is none, so the next request has no condition.
+type answers struct {
+	mu    sync.Mutex
+	byKey map[string]*list.Element
+	age   list.List // of *kept, the newest first
+	bytes int64
+}
+
+type kept struct {
+	key   string
+	pages map[string]*reply
+	bytes int64
+}
+
+func (a *answers) take(key string) map[string]*reply {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.byKey[key]
+	if e == nil {
+		return nil
+	}
+	return a.remove(e).pages
+}
+
+func (a *answers) put(key string, pages map[string]*reply) {
+	if len(pages) == 0 {
+		return
+	}
+	k := &kept{key: key, pages: pages, bytes: 1000}
+	for address, p := range pages {
+		k.bytes += int64(len(address) + len(p.data) + 1000)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e := a.byKey[key]; e != nil {
+		a.remove(e)
+	}
+	if k.bytes > maxKeptBytes {
+		return
+	}
+	if a.byKey == nil {
+		a.byKey = map[string]*list.Element{}
+	}
+	a.byKey[key] = a.age.PushFront(k)
+	a.bytes += k.bytes
+	for a.bytes > maxKeptBytes {
+		a.remove(a.age.Back())
+	}
+}
+
+func (a *answers) remove(e *list.Element) *kept {
+	k := a.age.Remove(e).(*kept)
+	delete(a.byKey, k.key)
+	a.bytes -= k.bytes
+	return k
+}
+
+// validators returns by what an answer may be asked for again. A date counts only if the answer was made at least
+// two seconds after it: within its second the content may have changed again without the date.
+func validators(resp *http.Response) (etag, modified string) {
+	if strings.Contains(strings.ToLower(resp.Header.Get("Cache-Control")), "no-store") {
+		return "", ""
+	}
+	etag = resp.Header.Get("Etag")
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return etag, ""
+	}
+	changed, err := http.ParseTime(resp.Header.Get("Last-Modified"))
+	if err != nil || date.Sub(changed) < 2*time.Second {
+		return etag, ""
+	}
+	return etag, resp.Header.Get("Last-Modified")
+}
+
+// renewed is the answer that still stands, with what a 304 said of it.
+func (r *reply) renewed(by *reply) *reply {
+	n := *r
+	n.header = r.header.Clone()
+	for name, values := range by.header {
+		switch name {
+		case "Content-Length", "Content-Encoding", "Content-Type", "Transfer-Encoding":
+		default:
+			n.header[name] = values
+		}
+	}
+	n.tls = by.tls
+	if by.etag != "" {
+		n.etag = by.etag
+	}
+	return &n
+}

@@ -1,0 +1,138 @@
+package fetchers
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// maxMatches bounds the files that one glob may find.
+const maxMatches = 10_000
+
+// gate keeps questions to a file system from piling up: a file server that hangs holds the asking thread in the
+// kernel, where no context reaches it.
+type gate struct {
+	mu   sync.Mutex
+	busy map[string]bool
+}
+
+// ask runs question and returns when it does or when ctx ends. A question that has not come back is left behind, and
+// until it does the same key is refused: one stuck thread for each target, not one for each poll.
+func ask[T any](ctx context.Context, g *gate, key string, question func(context.Context) (T, error)) (T, error) {
+	var zero T
+	g.mu.Lock()
+	if g.busy[key] {
+		g.mu.Unlock()
+		return zero, failf("timeout", "the file system has not answered an earlier poll")
+	}
+	if g.busy == nil {
+		g.busy = map[string]bool{}
+	}
+	g.busy[key] = true
+	g.mu.Unlock()
+
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := question(ctx)
+		g.mu.Lock()
+		delete(g.busy, key)
+		g.mu.Unlock()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.v, r.err
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+}
+
+// glob lists what matches, sorted. Unlike the standard library it does not take a folder that cannot be read for an
+// empty one. As in a shell, `*` does not match a leading dot; `**` is any number of folders.
+func glob(ctx context.Context, pattern string) ([]string, error) {
+	base, rest := doublestar.SplitPattern(pattern)
+	var out []string
+	err := doublestar.GlobWalk(endingFS{ctx, os.DirFS(base)}, rest, func(path string, _ fs.DirEntry) error {
+		if out = append(out, filepath.Join(base, path)); len(out) > maxMatches {
+			return failf("too-large", "glob %s: more than %d matches", pattern, maxMatches)
+		}
+		return nil
+	}, doublestar.WithFailOnIOErrors(), doublestar.WithNoHidden())
+	if err != nil {
+		return nil, fmt.Errorf("glob %s: %w", pattern, err)
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+// endingFS is a file system that can be read only until ctx ends.
+type endingFS struct {
+	ctx context.Context
+	fs.FS
+}
+
+func (f endingFS) Open(name string) (fs.File, error) {
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return f.FS.Open(name)
+}
+
+func (f endingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(f.FS, name)
+}
+
+func (f endingFS) Stat(name string) (fs.FileInfo, error) {
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fs.Stat(f.FS, name)
+}
+
+// checkGlob refuses a pattern that can never be one.
+func checkGlob(o map[string]any) error {
+	if g := options(o).text("glob"); g != "" && !strings.Contains(g, "${") && !doublestar.ValidatePattern(g) {
+		return failf("invalid", "glob %q is not a pattern", g)
+	}
+	return nil
+}
+
+// watchLocal is the Watch of the fetchers that look at files: the file itself, or the folders in which a glob finds
+// its files.
+func watchLocal(o map[string]any) []string {
+	opts := options(o)
+	if path := opts.text("path"); path != "" {
+		if path, err := absolute(path); err == nil {
+			return []string{path}
+		}
+		return nil
+	}
+	pattern, err := absolute(opts.text("glob"))
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Dir(pattern)
+	if !strings.ContainsAny(dir, `*?[{\`) {
+		return []string{dir}
+	}
+	dirs, err := glob(context.Background(), dir)
+	if err != nil {
+		return nil
+	}
+	base, _ := doublestar.SplitPattern(pattern)
+	return append([]string{base}, dirs...)
+}

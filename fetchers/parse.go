@@ -1,0 +1,191 @@
+package fetchers
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/sessevents/sessevents/internal/value"
+)
+
+// parseOutput reads what a command printed. A command that ended with another accepted code than 0 need not have
+// printed JSON: its output is nil then.
+func parseOutput(form string, data []byte, exit int) (any, error) {
+	switch form {
+	case "json":
+		v, err := decodeJSON(data)
+		if err != nil && exit != 0 {
+			return nil, nil
+		}
+		return v, err
+	case "jsonl":
+		return jsonLines(data)
+	case "lines":
+		return splitLines(strings.ToValidUTF8(string(data), "\ufffd")), nil
+	case "text":
+		return trimEnd(data), nil
+	}
+	if v, ok := looksJSON(data); ok {
+		return v, nil
+	}
+	return trimEnd(data), nil
+}
+
+// trimEnd is text as `$(command)` gives it.
+func trimEnd(data []byte) string {
+	return strings.TrimRight(strings.ToValidUTF8(string(data), "\ufffd"), "\r\n")
+}
+
+// looksJSON decodes data that is wholly an object or a list. A bare number or word stays text.
+func looksJSON(data []byte) (any, bool) {
+	t := bytes.TrimLeft(data, " \t\r\n")
+	if len(t) == 0 || t[0] != '{' && t[0] != '[' {
+		return nil, false
+	}
+	v, err := decodeJSON(data)
+	return v, err == nil
+}
+
+// decodeJSON reads one document. Its error never quotes it.
+func decodeJSON(data []byte) (any, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, failf("parse", "empty, not JSON")
+	}
+	if !utf8.Valid(data) {
+		return nil, failf("parse", "not UTF-8, not JSON (%d bytes)", len(data))
+	}
+	v, err := value.Decode(data)
+	if err != nil {
+		return nil, failf("parse", "not JSON (%d bytes)", len(data))
+	}
+	return v, nil
+}
+
+func jsonLines(data []byte) (any, error) {
+	list := []any{}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, err := decodeJSON(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func splitLines(text string) []any {
+	list := []any{}
+	for line := range strings.Lines(text) {
+		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+	}
+	return list
+}
+
+// body is what an HTTP answer carries.
+type body struct {
+	status int
+	kind   string // Content-Type as it was sent
+	data   []byte
+}
+
+// parse reads a body in the form that the spec asks for. Outside 2xx a body that is no JSON is nil: the status is the
+// answer, and it was accepted.
+func (b body) parse(form string) (any, error) {
+	media, params, err := mime.ParseMediaType(b.kind)
+	if err != nil {
+		media, params = "", nil
+	}
+	if b.status == 204 || b.status == 304 {
+		return nil, nil
+	}
+	text, err := decodeText(b.data, params["charset"])
+	if err == nil {
+		switch form {
+		case "text":
+			return text, nil
+		case "lines":
+			return splitLines(text), nil
+		}
+	}
+	named := media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
+	if err == nil && form == "auto" && !named {
+		if media == "" || media == "text/plain" || media == "application/octet-stream" {
+			if v, ok := looksJSON([]byte(text)); ok {
+				return v, nil
+			}
+		}
+		return text, nil
+	}
+	var v any
+	if err == nil {
+		v, err = decodeJSON([]byte(text))
+	}
+	if err != nil && b.status/100 != 2 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failf("parse", "status %d, %s, %d bytes: %w", b.status, b.media(), len(b.data), err)
+	}
+	return v, nil
+}
+
+// media is the type of the body for an error: a word from outside, so bounded and of few characters.
+func (b body) media() string {
+	media, _, err := mime.ParseMediaType(b.kind)
+	if err != nil || media == "" {
+		return "no content type"
+	}
+	return plain(media, 60)
+}
+
+// decodeText brings text to UTF-8.
+func decodeText(data []byte, charset string) (string, error) {
+	switch strings.ToLower(charset) {
+	case "", "utf-8", "utf8", "us-ascii", "ascii":
+		data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		if !utf8.Valid(data) {
+			return "", failf("parse", "not UTF-8")
+		}
+		return string(data), nil
+	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
+		out := make([]rune, len(data))
+		for i, b := range data {
+			out[i] = rune(b)
+		}
+		return string(out), nil
+	case "utf-16", "utf-16le", "utf-16be":
+		return decodeUTF16(data, strings.ToLower(charset) != "utf-16le")
+	}
+	return "", failf("parse", "the charset %s is not understood", plain(charset, 40))
+}
+
+func decodeUTF16(data []byte, big bool) (string, error) {
+	if len(data)%2 != 0 {
+		return "", failf("parse", "half a character of UTF-16")
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for i := 0; i < len(data); i += 2 {
+		a, b := uint16(data[i]), uint16(data[i+1])
+		if i == 0 && a == 0xff && b == 0xfe {
+			big = false
+		}
+		if big {
+			units = append(units, a<<8|b)
+		} else {
+			units = append(units, b<<8|a)
+		}
+	}
+	if len(units) > 0 && units[0] == 0xfeff {
+		units = units[1:]
+	}
+	return string(utf16.Decode(units)), nil
+}

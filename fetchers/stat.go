@@ -1,0 +1,167 @@
+package fetchers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Stat only looks at a file's entry: it opens nothing, so no pipe or device can hold it.
+var statTable = Fetcher{
+	Name: "stat",
+	Help: "what the file system says of a file, or of each file that matches a pattern",
+	Options: []Option{
+		{Name: "path", Type: String, Template: Plain, Help: "the file; `~/` is the home folder"},
+		{Name: "glob", Type: String, Template: Plain, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`); the document is then the list of what matches, sorted by path"},
+		{Name: "follow", Type: Bool, Default: true, Help: "whether a symbolic link stands for what it points to"},
+		timeoutOption,
+	},
+	Check: func(o map[string]any) error {
+		if err := exactlyOne("path", "glob")(o); err != nil {
+			return err
+		}
+		return checkGlob(o)
+	},
+	Watch: watchLocal,
+}
+
+func (s *Set) stat(parent context.Context, r Request) (Answer, error) {
+	o := options(r.Options)
+	ctx, cancel := context.WithTimeout(parent, o.timeout())
+	defer cancel()
+	look := os.Lstat
+	if o.flag("follow") {
+		look = os.Stat
+	}
+	key := "stat\x00" + r.Target + "\x00" + o.text("path") + o.text("glob")
+	doc, err := ask(ctx, &s.gate, key, func(ctx context.Context) (any, error) {
+		if pattern := o.text("glob"); pattern != "" {
+			return statAll(ctx, look, pattern)
+		}
+		return statOne(look, o.text("path"))
+	})
+	if err != nil {
+		return Answer{}, failure(parent, err, r.Secrets)
+	}
+	return Answer{Doc: doc}, nil
+}
+
+func statOne(look func(string) (fs.FileInfo, error), path string) (any, error) {
+	path, err := absolute(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := look(path)
+	if missing(err) {
+		return statDoc(nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return statDoc(info), nil
+}
+
+func statAll(ctx context.Context, look func(string) (fs.FileInfo, error), pattern string) (any, error) {
+	pattern, err := absolute(pattern)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := glob(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, 0, len(paths))
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		info, err := look(path)
+		if missing(err) { // gone since, or a link to nothing
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		doc := statDoc(info)
+		doc["path"] = path
+		list = append(list, doc)
+	}
+	return list, nil
+}
+
+// missing tells "no such file" from every other error: only this one says something about the world.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// timeForm is RFC 3339 with all nine digits, so that the order of the words is the order of the times.
+const timeForm = "2006-01-02T15:04:05.000000000Z"
+
+// statDoc is the document of one file; of nil: of a file that is not there.
+func statDoc(info fs.FileInfo) map[string]any {
+	doc := map[string]any{
+		"exists": info != nil, "type": nil, "size": nil, "mode": nil, "mtime": nil, "mtimeNs": nil, "ctime": nil,
+		"ctimeNs": nil, "inode": nil, "device": nil, "links": nil, "uid": nil, "gid": nil,
+	}
+	if info == nil {
+		return doc
+	}
+	doc["type"] = typeWord(info.Mode())
+	doc["size"] = int(info.Size())
+	doc["mode"] = modeWord(info.Mode())
+	doc["mtime"] = info.ModTime().UTC().Format(timeForm)
+	doc["mtimeNs"] = int(info.ModTime().UnixNano())
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		changed := time.Unix(ctime(st))
+		doc["ctime"] = changed.UTC().Format(timeForm)
+		doc["ctimeNs"] = int(changed.UnixNano())
+		doc["inode"] = unsigned(uint64(st.Ino))
+		doc["device"] = unsigned(uint64(st.Dev)) //nolint:unconvert // the width differs between systems
+		doc["links"] = unsigned(uint64(st.Nlink))
+		doc["uid"] = int(st.Uid)
+		doc["gid"] = int(st.Gid)
+	}
+	return doc
+}
+
+// unsigned brings n behind the border of [value.Decode].
+func unsigned(n uint64) any {
+	if n <= math.MaxInt64 {
+		return int(n)
+	}
+	return n
+}
+
+func typeWord(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "file"
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeSymlink != 0:
+		return "link"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "other"
+}
+
+// modeWord is the permission as chmod takes it, such as 0644 or 4755.
+func modeWord(m fs.FileMode) string {
+	n := uint32(m.Perm())
+	for bit, value := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if m&bit != 0 {
+			n |= value
+		}
+	}
+	return fmt.Sprintf("%04o", n)
+}
