@@ -82,7 +82,9 @@ func (l *loop) run(ctx context.Context) {
 	defer l.stop(nil)
 	l.work, l.endWork = context.WithCancel(context.WithoutCancel(ctx))
 	defer l.endWork()
-	l.schedule.next = l.startedAt // saved targets: at once
+	if len(l.targets) > 0 {
+		l.schedule.next = l.startedAt // saved targets: at once
+	}
 	tick := time.NewTicker(l.tick())
 	defer tick.Stop()
 	timer := time.NewTimer(0)

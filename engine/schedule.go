@@ -20,12 +20,15 @@ func (s *schedule) polled(now time.Time, busy bool) {
 	s.next = now.Add(s.wait)
 }
 
-// stirred plans after a poll of single targets: if something goes on, the next poll of all is no later than a busy
-// one would be.
+// stirred plans after something that was not a poll of all targets: if something goes on, the next poll of all is no
+// later than a busy one would be.
 func (s *schedule) stirred(now time.Time, busy bool) {
-	if s.next.IsZero() || busy && now.Add(s.busy).Before(s.next) {
-		s.wait = s.busy
-		s.next = now.Add(s.busy)
+	if !busy && !s.next.IsZero() {
+		return
+	}
+	s.wait = s.busy
+	if at := now.Add(s.busy); s.next.IsZero() || at.Before(s.next) {
+		s.next = at
 	}
 }
 

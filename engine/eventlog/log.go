@@ -47,7 +47,7 @@ func (l *Log) Append(lines []Line) error {
 	var b bytes.Buffer
 	last := l.last
 	for _, line := range lines {
-		id := idOf(line)
+		id := ID(line)
 		if id <= last {
 			continue
 		}

@@ -95,7 +95,7 @@ func since(t *testing.T, path string, id int64) []int64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, idOf(line))
+		ids = append(ids, ID(line))
 	}
 	return ids
 }

@@ -62,7 +62,7 @@ func (r *Reader) Since(id int64) iter.Seq2[Line, error] {
 				yield(nil, err)
 				return
 			}
-			if idOf(line.text) > id && !yield(line.text, nil) {
+			if ID(line.text) > id && !yield(line.text, nil) {
 				return
 			}
 		}
@@ -127,7 +127,7 @@ func (r *Reader) firstEvent(from, limit int64) (end, id int64, err error) {
 			break
 		}
 		end = line.end
-		if id := idOf(line.text); id > 0 {
+		if id := ID(line.text); id > 0 {
 			return end, id, nil
 		}
 	}
@@ -192,8 +192,8 @@ func (r *Reader) lineEnd(at int64) (int64, error) {
 	return 0, nil
 }
 
-// idOf reads the id of a line, 0 where it is none. What the daemon wrote is read without decoding it.
-func idOf(line []byte) int64 {
+// ID reads the id of a line, 0 where it is none. What the daemon wrote is read without decoding it.
+func ID(line []byte) int64 {
 	if rest, ok := bytes.CutPrefix(line, []byte(`{"id":`)); ok {
 		if end := bytes.IndexByte(rest, ','); end > 0 {
 			if id, err := strconv.ParseInt(string(rest[:end]), 10, 64); err == nil && rest[len(rest)-1] == '}' {

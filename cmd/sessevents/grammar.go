@@ -1,0 +1,74 @@
+package main
+
+import (
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is every command and flag. A command's Run is in the file of its name.
+type grammar struct {
+	Spec    string           `placeholder:"FILE|NAME" help:"The source: a spec file, or the name of a known spec."`
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Daemon  daemonCmd  `cmd:"" help:"Serve a session: poll what it watches, log events, deliver alerts. Run it as a background task."`
+	Watch   watchCmd   `cmd:"" help:"Watch a target, and poll it once before returning."`
+	Unwatch unwatchCmd `cmd:"" help:"Forget a target, or all of them."`
+	Wait    waitCmd    `cmd:"" help:"Block until there are events after an id; print them and the next id."`
+	Follow  followCmd  `cmd:"" help:"Print each event as it comes."`
+	Poll    pollCmd    `cmd:"" help:"Poll every target now."`
+	Status  statusCmd  `cmd:"" help:"Show the daemon: files, targets, events, messages, the next poll."`
+	Stop    stopCmd    `cmd:"" help:"End the daemon."`
+	List    listCmd    `cmd:"" help:"Show every daemon of this user."`
+}
+
+// serving says which daemon a command talks to.
+type serving struct {
+	ID string `name:"id" placeholder:"NAME" help:"The file sink of that name, instead of the Claude Code session around."`
+}
+
+// hoist moves the program's own flags in front of the words of watch and unwatch. Behind the first word of a target
+// every flag belongs to the source; but users write --id and --spec last.
+func hoist(args []string) []string {
+	at := slices.IndexFunc(args, func(a string) bool { return a == "watch" || a == "unwatch" })
+	if at < 0 {
+		return args
+	}
+	own, rest := slices.Clone(args[:at+1]), []string(nil)
+	for words := args[at+1:]; len(words) > 0; words = words[1:] {
+		word := words[0]
+		name, _, joined := strings.Cut(word, "=")
+		switch {
+		case word == "--":
+			return append(append(own, rest...), words...)
+		case name == "--id" || name == "--spec":
+			own = append(own, word)
+			if !joined && len(words) > 1 {
+				words = words[1:]
+				own = append(own, words[0])
+			}
+		case word == "--help" || word == "-h" || word == "--all" && args[at] == "unwatch":
+			own = append(own, word)
+		default:
+			rest = append(rest, word)
+		}
+	}
+	return append(own, rest...)
+}
+
+// version is the module's version where the program was installed by one, else the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
+			v = s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return v
+}

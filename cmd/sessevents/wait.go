@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/eventlog"
+)
+
+type waitCmd struct {
+	serving
+	Since   int64   `placeholder:"ID" help:"Events after this id; default 0: all."`
+	Timeout float64 `placeholder:"SECONDS" help:"Give up after so long, with exit code 4; default: never."`
+}
+
+// Run prints what is newer than Since, as soon as there is something. Events that the log holds are shown even if
+// their daemon is gone.
+func (w *waitCmd) Run(c *call) error {
+	if w.Since < 0 || w.Timeout < 0 {
+		return usagef("", "--since and --timeout are not negative")
+	}
+	p, err := w.find(c)
+	if err != nil {
+		return err
+	}
+	last, err := c.printSince(p.files.Events, w.Since)
+	if err != nil {
+		return err
+	}
+	if last == w.Since {
+		r, err := w.askPeer(c, p, control.Request{Op: control.Wait, Since: w.Since, TimeoutMS: int64(w.Timeout * 1000)})
+		if err != nil {
+			return err
+		}
+		if r.TimedOut {
+			return exitCode(exitTimeout)
+		}
+		if last, err = c.printSince(p.files.Events, w.Since); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(c.out, "cursor: %d\n", last)
+	return nil
+}
+
+type followCmd struct {
+	serving
+	Since *int64 `placeholder:"ID" help:"Events after this id first; default: only what comes from now on."`
+}
+
+// Run prints events as they come, until it is interrupted or the daemon is gone.
+func (f *followCmd) Run(c *call) error {
+	p, r, err := f.ask(c, control.Request{Op: control.Status})
+	if err != nil {
+		return err
+	}
+	last := r.Report.Events
+	if f.Since != nil {
+		last = *f.Since
+	}
+	for {
+		if last, err = c.printSince(p.files.Events, last); err != nil {
+			return err
+		}
+		if _, err = f.askPeer(c, p, control.Request{Op: control.Wait, Since: last}); err != nil {
+			// What the daemon logged on its way out is there too.
+			if _, printErr := c.printSince(p.files.Events, last); printErr != nil {
+				return printErr
+			}
+			return err
+		}
+	}
+}
+
+// printSince prints the events after id as JSON lines and returns the id of the last one.
+func (c *call) printSince(path string, id int64) (int64, error) {
+	log, err := eventlog.OpenReader(path)
+	if err != nil {
+		return id, err
+	}
+	defer log.Close()
+	for line, err := range log.Since(id) {
+		if err != nil {
+			return id, fmt.Errorf("read event log %s: %w", path, err)
+		}
+		if _, err := fmt.Fprintf(c.out, "%s\n", line); err != nil {
+			return id, err
+		}
+		id = max(id, eventlog.ID(line))
+	}
+	return id, nil
+}
+
+// ago is a time in the past as a person says it.
+func ago(now time.Time, t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return now.Sub(*t).Round(time.Second).String() + " ago"
+}
