@@ -1,0 +1,299 @@
+package specs
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"github.com/expr-lang/expr/vm"
+)
+
+const (
+	// maxSteps bounds the loops of one expression, maxPollSteps those of one poll: about 0.2 s and 2 s.
+	maxSteps     = 1_000_000
+	maxPollSteps = 10_000_000
+	// maxCells bounds the lists that one expression makes.
+	maxCells = 2_000_000
+	// maxExpr bounds the text of an expression.
+	maxExpr = 10_000
+)
+
+// budget is what is left of the steps of one expression and of one poll. An expression has no clock: the same poll
+// ends the same way on a slow machine.
+type budget struct{ one, poll int }
+
+// errBudget is what an expression comes to that does not end.
+var errBudget = errors.New("it does not end: more than a million steps")
+
+func (b *budget) spend(n int) error {
+	b.one -= n
+	b.poll -= n
+	if b.one < 0 || b.poll < 0 {
+		return errBudget
+	}
+	return nil
+}
+
+// budgetName is where the environment holds the budget. No spec can name it: names that begin so are refused.
+const budgetName = "__budget"
+
+// expression is one compiled expression. It may be run by several goroutines at once.
+type expression struct {
+	src     *source
+	at      text // the scalar it stands in
+	from    int  // byte of the scalar where it begins
+	code    string
+	program *vm.Program
+	shape   *shape
+	used    map[string]bool
+	members map[string]bool
+	paths   map[string]bool
+	env     []string
+}
+
+// uses reports whether the expression names one of names.
+func (e *expression) uses(names ...string) bool {
+	return e != nil && slices.ContainsFunc(names, func(n string) bool { return e.used[n] })
+}
+
+// exprMode is how an expression is compiled.
+type exprMode struct {
+	bool    bool // it must give a boolean
+	lenient bool // a member of nothing is nothing, as a text needs it
+}
+
+// compile makes an expression of the bytes from..to of a scalar; nil where it has faults, which are noted.
+func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *expression {
+	code := t.s[from:to]
+	e := &expression{src: r.src, at: t, from: from, code: code}
+	if len(code) > maxExpr {
+		r.inside(t.n, from, 1, Error, "expr", fmt.Sprintf("an expression has at most %d bytes", maxExpr), "")
+		return nil
+	}
+	env := types.Map{budgetName: types.Any}
+	for name := range sc.names {
+		env[name] = types.Any
+	}
+	tree, err := parser.ParseWithConfig(code, conf.New(env))
+	if err != nil {
+		e.report(r, err)
+		return nil
+	}
+	c := newChecker(sc)
+	e.shape = c.walk(tree.Node)
+	e.used, e.members, e.paths, e.env = c.used, c.members, c.paths, c.env
+	bad := false
+	for _, m := range c.mistakes {
+		severity := Error
+		if m.warn {
+			severity = Warning
+		}
+		bad = bad || !m.warn
+		r.inside(t.n, e.byteAt(m.at), m.width, severity, m.code, m.message, m.hint)
+	}
+	if bad {
+		return nil
+	}
+	options := []expr.Option{expr.Env(env), expr.Optimize(false)}
+	if mode.bool {
+		options = append(options, expr.AsBool())
+	}
+	// Once as it stands, for the type faults that the library knows; then with our own numbers.
+	if _, err = expr.Compile(code, options...); err == nil {
+		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient}))
+		e.program, err = expr.Compile(code, options...)
+	}
+	if err != nil {
+		e.report(r, err)
+		return nil
+	}
+	return e
+}
+
+// byteAt is the byte of the scalar where character n of the expression stands.
+func (e *expression) byteAt(n int) int {
+	at := e.from
+	for rest := e.code; n > 0 && rest != ""; n-- {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest, at = rest[size:], at+size
+	}
+	return at
+}
+
+// report notes a fault that the library found, in its own words.
+func (e *expression) report(r *reader, err error) {
+	var fe *file.Error
+	if !errors.As(err, &fe) {
+		r.inside(e.at.n, e.from, 1, Error, "expr", strings.SplitN(err.Error(), "\n", 2)[0], "")
+		return
+	}
+	message := strings.SplitN(fe.Message, "\n", 2)[0]
+	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, "expr", message, exprHint(message, e.code))
+}
+
+// exprHint knows what people write who come from another language.
+func exprHint(message, code string) string {
+	switch {
+	case strings.Contains(message, `unexpected token Operator("=")`):
+		return "compare with `==`"
+	case strings.Contains(message, `"&"`):
+		return "write `&&` or `and`"
+	case strings.Contains(code, "null"):
+		return "nothing is called `nil` here"
+	case strings.HasPrefix(message, "expected bool, but got"):
+		return "the expression must be true or false: compare the value with something"
+	}
+	return ""
+}
+
+// EvalError is an expression or a jq program that failed while it ran. Its text names the place and the kinds of the
+// values, never a value: they come from the polled system.
+type EvalError struct {
+	Place  string // file:line:column
+	Reason string
+	// Endless says that a bound was hit: no missing value excuses that.
+	Endless bool
+}
+
+func (e *EvalError) Error() string { return e.Place + ": " + e.Reason }
+
+// run evaluates the expression in env, which must hold a budget.
+func (e *expression) run(env map[string]any) (any, error) {
+	b := env[budgetName].(*budget)
+	b.one = maxSteps
+	machine := vm.VM{MemoryBudget: maxCells}
+	v, err := machine.Run(e.program, env)
+	if err == nil {
+		return v, nil
+	}
+	ee := &EvalError{Reason: "cannot be evaluated", Endless: errors.Is(err, errBudget)}
+	at := e.from
+	var fe *file.Error
+	if errors.As(err, &fe) {
+		at = e.byteAt(fe.From)
+		if strings.Contains(fe.Message, "memory budget exceeded") {
+			ee.Endless, ee.Reason = true, "it makes a list that is too long"
+		}
+		ee.Reason = e.reason(fe, ee.Reason)
+		var own *opError
+		ee.Endless = ee.Endless || errors.As(err, &own) && own.endless
+	}
+	line, column := e.src.inside(e.at.n, at)
+	ee.Place = fmt.Sprintf("%s:%d:%d", e.src.file, line, column)
+	return nil, ee
+}
+
+// safeReasons are the messages of the library that hold kinds of values, not values.
+var safeReasons = regexp.MustCompile(`\A(?:interface conversion: interface \{\} is [\w.\[\]{}* ]+, not [\w.\[\]{}* ]+|index out of range: -?\d+ \(array length is \d+\)|runtime error: [a-z ]+|invalid argument for \w+ \(type [\w.\[\]{}* ]+\))\z`)
+
+func (e *expression) reason(fe *file.Error, otherwise string) string {
+	var own *opError
+	switch {
+	case errors.Is(fe, errBudget):
+		return errBudget.Error()
+	case errors.As(fe, &own):
+		return own.text
+	case strings.HasPrefix(fe.Message, "cannot fetch "):
+		if strings.HasSuffix(fe.Message, " from <nil>") {
+			return "there is nothing to look into"
+		}
+		return "there is no such member"
+	case safeReasons.MatchString(fe.Message):
+		return fe.Message
+	}
+	return otherwise
+}
+
+// holds evaluates a condition.
+func (e *expression) holds(env map[string]any) (bool, error) {
+	v, err := e.run(env)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		line, column := e.src.inside(e.at.n, e.from)
+		return false, &EvalError{Place: fmt.Sprintf("%s:%d:%d", e.src.file, line, column), Reason: "must be true or false, it is " + kindOf(v)}
+	}
+	return b, nil
+}
+
+// patcher puts our own operators in the place of the library's, and a step into every loop.
+type patcher struct{ lenient bool }
+
+func call(name string, args ...ast.Node) *ast.CallNode {
+	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: args}
+}
+
+// Visit changes one node; its children have been changed before.
+func (p *patcher) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.BinaryNode:
+		if name, ok := operators[n.Operator]; ok {
+			args := []ast.Node{n.Left, n.Right}
+			if n.Operator == "in" {
+				args = append([]ast.Node{&ast.IdentifierNode{Value: budgetName}}, args...)
+			}
+			ast.Patch(node, call(name, args...))
+		}
+	case *ast.UnaryNode:
+		if n.Operator == "-" {
+			ast.Patch(node, call("__negate", n.Node))
+		}
+	case *ast.SliceNode:
+		from, to := n.From, n.To
+		if from == nil {
+			from = &ast.NilNode{}
+		}
+		if to == nil {
+			to = &ast.NilNode{}
+		}
+		ast.Patch(node, call("__slice", n.Node, from, to))
+	case *ast.PredicateNode:
+		body := call("__step", &ast.IdentifierNode{Value: budgetName}, n.Node)
+		body.SetLocation(n.Node.Location())
+		n.Node = body
+	case *ast.BuiltinNode:
+		p.builtin(node, n)
+	case *ast.MemberNode:
+		if p.lenient {
+			n.Optional = true
+			ast.Patch(node, &ast.ChainNode{Node: n})
+		}
+	case *ast.CallNode:
+		if c, ok := n.Callee.(*ast.ChainNode); ok && p.lenient { // a method: it must be there
+			n.Callee = c.Node
+			if m, ok := c.Node.(*ast.MemberNode); ok {
+				m.Optional = false
+			}
+		}
+	}
+}
+
+func (p *patcher) builtin(node *ast.Node, n *ast.BuiltinNode) {
+	switch {
+	case n.Name == "sum" && len(n.Arguments) == 2:
+		ast.Patch(node, call("__sum", p.mapped(n)))
+	case n.Name == "sortBy":
+		args := append([]ast.Node{n.Arguments[0], p.mapped(n)}, n.Arguments[2:]...)
+		ast.Patch(node, call("__sortBy", args...))
+	case replaced[n.Name]:
+		ast.Patch(node, call("__"+n.Name, n.Arguments...))
+	}
+}
+
+// mapped is the list of what a predicate gives for each element.
+func (p *patcher) mapped(n *ast.BuiltinNode) ast.Node {
+	m := &ast.BuiltinNode{Name: "map", Arguments: n.Arguments[:2]}
+	m.SetLocation(n.Location())
+	return m
+}

@@ -1,0 +1,231 @@
+package specs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/itchyny/gojq"
+	"github.com/sessevents/sessevents/internal/value"
+)
+
+const (
+	// maxQueryTime bounds a jq program; a stream gets as much again for every 20,000 lines.
+	maxQueryTime = 900 * time.Millisecond
+	// maxItems bounds what it may give; a stream may give four for each line.
+	maxItems = 100_000
+	// maxQueryBytes bounds by how much the heap of the process may grow while one program runs.
+	maxQueryBytes = 256 << 20
+)
+
+// query is a compiled jq program.
+type query struct {
+	src  *source
+	at   text
+	code *gojq.Code
+	vars []string
+}
+
+// jq compiles a jq program that sees vars; nil where it has faults.
+func (r *reader) jq(t text, vars []string, why map[string]string) *query {
+	parsed, err := gojq.Parse(t.s)
+	if err != nil {
+		at, width := len(t.s), 1
+		var pe *gojq.ParseError
+		if errors.As(err, &pe) {
+			at = max(min(pe.Offset, len(t.s))-len(pe.Token), 0)
+			width = max(len([]rune(pe.Token)), 1)
+		}
+		r.inside(t.n, at, width, Error, "jq", err.Error(), "")
+		return nil
+	}
+	code, err := gojq.Compile(parsed, gojq.WithVariables(vars))
+	if err != nil {
+		at, width, hint := jqPlace(t.s, err.Error(), vars, why)
+		r.inside(t.n, at, width, Error, "jq", err.Error(), hint)
+		return nil
+	}
+	return &query{src: r.src, at: t, code: code, vars: vars}
+}
+
+var jqMissing = regexp.MustCompile(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)
+
+// jqPlace finds the name that a compile error is about: the library tells it only by its words.
+func jqPlace(s, message string, vars []string, why map[string]string) (at, width int, hint string) {
+	m := jqMissing.FindStringSubmatch(message)
+	if m == nil {
+		return 0, 1, ""
+	}
+	hint = why[m[2]]
+	if hint == "" && m[1] == "variable" {
+		hint = hintNearest(m[2], vars)
+	}
+	if hint == "" && m[1] == "function" {
+		if w := nearest(m[2], jqFunctions); w != "" {
+			hint = "did you mean `" + w + "`?"
+		}
+	}
+	// As a word of its own: neither part of a longer one nor a member.
+	re := regexp.MustCompile(`(?:^|[^\w.$])(` + regexp.QuoteMeta(m[2]) + `)(?:\W|$)`)
+	if loc := re.FindStringSubmatchIndex(s); loc != nil {
+		return loc[2], len(m[2]), hint
+	}
+	return 0, 1, hint
+}
+
+// jqFunctions are the functions that people mean most; only hints are made from them.
+var jqFunctions = []string{
+	"length", "keys", "values", "select", "map", "map_values", "has", "contains", "inside", "startswith", "endswith",
+	"ltrimstr", "rtrimstr", "split", "join", "ascii_downcase", "ascii_upcase", "tonumber", "tostring", "type", "add", "any",
+	"all", "flatten", "range", "floor", "sort", "sort_by", "group_by", "min_by", "max_by", "unique", "unique_by", "reverse",
+	"first", "last", "limit", "empty", "error", "to_entries", "from_entries", "with_entries", "fromjson", "tojson", "test",
+	"match", "capture", "scan", "sub", "gsub", "fromdate", "todate", "fromdateiso8601", "index", "paths", "recurse", "not",
+}
+
+// run gives the items. lines is how many new lines a stream has, 0 for a state.
+func (q *query) run(ctx context.Context, doc any, vars []any, lines int) ([]any, error) {
+	limit := maxQueryTime * time.Duration(1+lines/20_000)
+	most := max(maxItems, 4*lines)
+	var reason atomic.Pointer[string]
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := watchdog(limit, func(why string) { reason.CompareAndSwap(nil, &why); cancel() })
+	defer stop()
+
+	in := make([]any, len(vars))
+	for i := range vars {
+		in[i] = forJQ(vars[i])
+	}
+	iter := q.code.RunWithContext(inner, forJQ(doc), in...)
+	var items []any
+	for {
+		v, ok := iter.Next()
+		if !ok {
+			break
+		}
+		if err, isErr := v.(error); isErr {
+			if why := reason.Load(); why != nil {
+				return nil, q.failed(*why, true)
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			var halt *gojq.HaltError
+			if errors.As(err, &halt) && halt.Value() == nil {
+				break
+			}
+			return nil, q.failed(jqReason(err), false)
+		}
+		if len(items) == most {
+			return nil, q.failed(fmt.Sprintf("it gives more than %d items", most), true)
+		}
+		items = append(items, v)
+	}
+	for i := range items {
+		items[i] = value.Normalise(items[i])
+	}
+	return items, nil
+}
+
+func (q *query) failed(reason string, endless bool) error {
+	line, column := q.src.inside(q.at.n, 0)
+	return &EvalError{Place: fmt.Sprintf("%s:%d:%d", q.src.file, line, column), Reason: "jq: " + reason, Endless: endless}
+}
+
+// watchdog calls kill once when limit has passed, or when the heap has grown too far. The returned function ends it.
+func watchdog(limit time.Duration, kill func(why string)) (stop func()) {
+	const first, every = 5 * time.Millisecond, 10 * time.Millisecond
+	start, began := heap(), time.Now()
+	done := make(chan struct{})
+	var timer *time.Timer
+	timer = time.AfterFunc(first, func() {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		switch {
+		case time.Since(began) >= limit:
+			kill(fmt.Sprintf("it does not end: more than %s", limit))
+		case heap() > start+maxQueryBytes:
+			kill(fmt.Sprintf("it takes too much memory: more than %s", speakSize(maxQueryBytes)))
+		default:
+			timer.Reset(every)
+		}
+	})
+	return func() { close(done); timer.Stop() }
+}
+
+func heap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// forJQ is a value as gojq knows it: it has no uint64. A document without one is not copied.
+func forJQ(v any) any {
+	switch v := v.(type) {
+	case uint64:
+		return new(big.Int).SetUint64(v)
+	case []any:
+		if hasUint64(v) {
+			out := make([]any, len(v))
+			for i := range v {
+				out[i] = forJQ(v[i])
+			}
+			return out
+		}
+	case map[string]any:
+		if hasUint64(v) {
+			out := make(map[string]any, len(v))
+			for k := range v {
+				out[k] = forJQ(v[k])
+			}
+			return out
+		}
+	}
+	return v
+}
+
+func hasUint64(v any) bool {
+	switch v := v.(type) {
+	case uint64:
+		return true
+	case []any:
+		for _, e := range v {
+			if hasUint64(e) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if hasUint64(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// jqSafe are the beginnings of the library's messages that hold no value, up to the kind of what was there.
+var jqSafe = regexp.MustCompile(`\A((?:expected an? [a-z ]+ but got|cannot [a-z ]+|[a-z_0-9]+ cannot be applied to): (?:null|boolean|number|string|array|object))(?: \(|\z)`)
+
+// jqReason is a jq error without the values that the library quotes: they come from the polled system.
+func jqReason(err error) string {
+	var ve gojq.ValueError
+	if errors.As(err, &ve) {
+		return "the program called error(…)"
+	}
+	message := err.Error()
+	if m := jqSafe.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", err), "*gojq."), "Error")
+	return "it failed (" + name + ")"
+}

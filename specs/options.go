@@ -1,0 +1,495 @@
+package specs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/internal/value"
+	"gopkg.in/yaml.v3"
+)
+
+// commonOptions are those of every step, whatever its fetcher.
+var commonOptions = []fetchers.Option{
+	{Name: "timeout", Help: "How long the question may take.", Type: fetchers.Duration, Default: 30 * time.Second, Min: int64(time.Millisecond), Max: int64(time.Hour)},
+	{Name: "failure", Help: "`data` turns \"we could not ask\" into the document `{error: <word>}`; `poll` fails the poll.", Type: fetchers.Word, Words: []string{"poll", "data"}, Default: "poll"},
+}
+
+// optionsOf is a fetcher's table with the common options that it does not have itself.
+func optionsOf(f fetchers.Fetcher) []fetchers.Option {
+	all := slices.Clone(f.Options)
+	for _, c := range commonOptions {
+		if !slices.ContainsFunc(all, func(o fetchers.Option) bool { return o.Name == c.Name }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// option is one option of a step, ready to be resolved in each poll.
+type option struct {
+	fetchers.Option
+	// fixed is the value where there is nothing to resolve.
+	fixed any
+	// resolve gives the value; nil leaves the option out.
+	resolve func(env map[string]any) (any, error)
+	// env are the environment variables that it names.
+	env []string
+	// at is where it stands.
+	at *yaml.Node
+}
+
+// value is the option's value in one poll.
+func (o option) value(env map[string]any) (any, error) {
+	if o.resolve == nil {
+		return o.fixed, nil
+	}
+	v, err := o.resolve(env)
+	if err != nil {
+		var ee *EvalError
+		if errors.As(err, &ee) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("option %s: %w", o.Name, err)
+	}
+	return v, nil
+}
+
+// optionReader reads the options of one step.
+type optionReader struct {
+	*reader
+	scope scope
+}
+
+// options reads a mapping of options by the fetcher's table; raw are the values as they stand, for the fetcher's own
+// check.
+func (r optionReader) options(f fetchers.Fetcher, n, defaults *yaml.Node) (opts []option, raw map[string]any) {
+	table := optionsOf(f)
+	names := make([]string, len(table))
+	for i, o := range table {
+		names[i] = o.Name
+	}
+	given := map[string]*yaml.Node{}
+	read := func(n *yaml.Node, what string) map[string]*yaml.Node {
+		m := map[string]*yaml.Node{}
+		if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+			return m
+		}
+		r.pairs(n, what, func(k, v *yaml.Node) {
+			if !slices.Contains(names, k.Value) {
+				r.unknownKey(k, v, "`"+f.Name+"`", names)
+				return
+			}
+			m[k.Value] = v
+		})
+		return m
+	}
+	if defaults != nil {
+		given = read(defaults, "defaults of "+f.Name)
+	}
+	own := read(n, "`"+f.Name+"`")
+	raw = map[string]any{}
+	for _, row := range table {
+		base, mine := given[row.Name], own[row.Name]
+		var o option
+		ok := false
+		switch {
+		case row.Type == fetchers.Map && base != nil && mine != nil:
+			o, ok = r.merged(row, base, mine, raw)
+		case mine != nil:
+			o, ok = r.option(row, mine, raw)
+		case base != nil:
+			o, ok = r.option(row, base, raw)
+		case row.Default != nil:
+			o, ok = option{Option: row, fixed: row.Default}, true
+			raw[row.Name] = row.Default
+		}
+		if ok {
+			opts = append(opts, o)
+		}
+	}
+	return opts, raw
+}
+
+// merged is a map of the defaults with the step's own names over it.
+func (r optionReader) merged(row fetchers.Option, base, mine *yaml.Node, raw map[string]any) (option, bool) {
+	if base.Kind != yaml.MappingNode || mine.Kind != yaml.MappingNode {
+		return r.option(row, mine, raw)
+	}
+	both := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: mine.Line, Column: mine.Column}
+	for i := 0; i+1 < len(base.Content); i += 2 {
+		if member(mine, base.Content[i].Value) == nil {
+			both.Content = append(both.Content, base.Content[i], base.Content[i+1])
+		}
+	}
+	both.Content = append(both.Content, mine.Content...)
+	return r.option(row, both, raw)
+}
+
+// option reads one value by its row.
+func (r optionReader) option(row fetchers.Option, n *yaml.Node, raw map[string]any) (option, bool) {
+	before := len(r.found)
+	o := option{Option: row, at: n}
+	switch row.Type {
+	case fetchers.String:
+		t := r.optionText(row, n)
+		raw[row.Name] = t.s
+		r.stringOption(&o, t)
+	case fetchers.Word:
+		o.fixed = r.word(n, row.Words)
+	case fetchers.Int:
+		o.fixed = r.number(n, row)
+	case fetchers.Bool:
+		o.fixed = r.bool(n)
+	case fetchers.Duration:
+		d := r.duration(n)
+		if d != 0 && (row.Min != 0 || row.Max != 0) && (int64(d) < row.Min || int64(d) > row.Max) {
+			r.fault(n, "range", fmt.Sprintf("`%s` is %s to %s, this is %s", row.Name, short(time.Duration(row.Min)), short(time.Duration(row.Max)), n.Value), "")
+		}
+		o.fixed = d
+	case fetchers.Size:
+		o.fixed = r.size(n, row)
+	case fetchers.Ints:
+		o.fixed = r.numbers(n, row)
+	case fetchers.Strings:
+		raw[row.Name] = r.stringsOption(&o, n)
+	case fetchers.Map:
+		raw[row.Name] = r.mapOption(&o, n)
+	case fetchers.JSON:
+		raw[row.Name] = plainJSON(n)
+		o.resolve = r.jsonOption(&o, n)
+	case fetchers.Pages:
+		o.fixed = r.pages(n)
+	}
+	if o.resolve == nil && o.fixed != nil {
+		raw[row.Name] = o.fixed
+	}
+	return o, len(r.found) == before || !r.found[before:].HasErrors()
+}
+
+// optionText is a string; numbers are taken as they stand, for in a URL or an argument a number is a number.
+func (r optionReader) optionText(row fetchers.Option, n *yaml.Node) text {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" && decimal.MatchString(n.Value) {
+		return text{s: n.Value, n: n}
+	}
+	return r.str(n)
+}
+
+var decimal = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
+
+// optionTemplate compiles a string by what `${}` means in this option.
+func (r optionReader) optionTemplate(o *option, t text) *template {
+	if !t.set() {
+		return nil
+	}
+	if o.Template == fetchers.NoTemplate {
+		if at := strings.Index(t.s, "${"); at >= 0 {
+			r.inside(t.n, at, 2, Error, "no-template", fmt.Sprintf("`%s` has no `${}`", o.Name), noTemplateHint(o.Name))
+		}
+		return &template{at: t, pieces: []piece{{lit: t.s}}}
+	}
+	sc := scope{names: maps.Clone(r.scope.names), why: maps.Clone(r.scope.why)}
+	if o.Env {
+		sc.names["env"] = anyShape
+	} else {
+		sc.why["env"] = fmt.Sprintf("`env` is not legal in `%s`: a secret would stand there in the clear", o.Name)
+	}
+	tpl := r.template(t, sc, exprMode{})
+	if tpl != nil {
+		for _, p := range tpl.pieces {
+			if p.e != nil {
+				o.env = append(o.env, p.e.env...)
+			}
+		}
+	}
+	return tpl
+}
+
+func noTemplateHint(name string) string {
+	if name == "shell" {
+		return "use `command`, where each `${}` stays one argument, or read the value from the environment"
+	}
+	return ""
+}
+
+func (r optionReader) stringOption(o *option, t text) {
+	tpl := r.optionTemplate(o, t)
+	if tpl == nil {
+		return
+	}
+	if lit, ok := tpl.literal(); ok {
+		o.fixed = lit
+		return
+	}
+	if o.Template == fetchers.InURL {
+		o.resolve = func(env map[string]any) (any, error) { return tpl.encoded(env, whole) }
+		return
+	}
+	o.resolve = func(env map[string]any) (any, error) { return tpl.joined(env) }
+}
+
+// literal is the text of a template without expressions.
+func (t *template) literal() (string, bool) {
+	var s string
+	for _, p := range t.pieces {
+		if p.e != nil {
+			return "", false
+		}
+		s += p.lit
+	}
+	return s, true
+}
+
+// whole is a value as a fetcher gets it.
+func whole(v any) (string, bool) {
+	s, err := plain(v)
+	return s, err == nil
+}
+
+// joined renders a template for a fetcher: values whole, and none may be nothing.
+func (t *template) joined(env map[string]any) (string, error) {
+	var b strings.Builder
+	for _, p := range t.pieces {
+		if p.e == nil {
+			b.WriteString(p.lit)
+			continue
+		}
+		v, err := p.e.run(env)
+		if err != nil {
+			return "", err
+		}
+		s, err := plain(v)
+		if err != nil {
+			return "", fmt.Errorf("`${%s}`: %w", strings.TrimSpace(p.e.code), err)
+		}
+		b.WriteString(s)
+	}
+	return b.String(), nil
+}
+
+func (r optionReader) stringsOption(o *option, n *yaml.Node) []string {
+	var tpls []*template
+	var raw []string
+	fixed := true
+	for _, c := range r.sequence(n, "`"+o.Name+"`") {
+		t := r.optionText(o.Option, c)
+		tpl := r.optionTemplate(o, t)
+		if tpl == nil {
+			continue
+		}
+		_, lit := tpl.literal()
+		fixed = fixed && lit
+		tpls, raw = append(tpls, tpl), append(raw, t.s)
+	}
+	all := func(env map[string]any) (any, error) {
+		out := make([]string, len(tpls))
+		for i, t := range tpls {
+			var err error
+			if out[i], err = t.joined(env); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	if fixed {
+		o.fixed, _ = all(nil)
+	} else {
+		o.resolve = all
+	}
+	return raw
+}
+
+func (r optionReader) mapOption(o *option, n *yaml.Node) map[string]string {
+	tpls, raw := map[string]*template{}, map[string]string{}
+	r.pairs(n, "`"+o.Name+"`", func(k, v *yaml.Node) {
+		t := r.optionText(o.Option, v)
+		raw[k.Value] = t.s
+		if tpl := r.optionTemplate(o, t); tpl != nil {
+			tpls[k.Value] = tpl
+		}
+	})
+	o.resolve = func(env map[string]any) (any, error) {
+		out := map[string]string{}
+		for _, name := range slices.Sorted(maps.Keys(tpls)) {
+			t := tpls[name]
+			if e := t.alone(); e != nil {
+				v, err := e.run(env)
+				if err != nil {
+					return nil, err
+				}
+				if v == nil {
+					continue
+				}
+				if out[name], err = plain(v); err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+				continue
+			}
+			s, err := t.joined(env)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			out[name] = s
+		}
+		return out, nil
+	}
+	return raw
+}
+
+// jsonOption reads any YAML value as JSON with templates in its strings.
+func (r optionReader) jsonOption(o *option, n *yaml.Node) func(map[string]any) (any, error) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		members := map[string]func(map[string]any) (any, error){}
+		r.pairs(n, "`"+o.Name+"`", func(k, v *yaml.Node) { members[k.Value] = r.jsonOption(o, v) })
+		return func(env map[string]any) (any, error) {
+			out := make(map[string]any, len(members))
+			for k, f := range members {
+				v, err := f(env)
+				if err != nil {
+					return nil, err
+				}
+				out[k] = v
+			}
+			return out, nil
+		}
+	case yaml.SequenceNode:
+		var elems []func(map[string]any) (any, error)
+		for _, c := range n.Content {
+			elems = append(elems, r.jsonOption(o, c))
+		}
+		return func(env map[string]any) (any, error) {
+			out := make([]any, len(elems))
+			for i, f := range elems {
+				var err error
+				if out[i], err = f(env); err != nil {
+					return nil, err
+				}
+			}
+			return out, nil
+		}
+	}
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		v := plainJSON(n)
+		return func(map[string]any) (any, error) { return v, nil }
+	}
+	tpl := r.optionTemplate(o, text{s: n.Value, n: n})
+	if tpl == nil {
+		return nil
+	}
+	return func(env map[string]any) (any, error) {
+		if e := tpl.alone(); e != nil {
+			v, err := e.run(env)
+			return saved(v), err
+		}
+		return tpl.joined(env)
+	}
+}
+
+// plainJSON is a YAML value as JSON data.
+func plainJSON(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out[n.Content[i].Value] = plainJSON(n.Content[i+1])
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, c := range n.Content {
+			out[i] = plainJSON(c)
+		}
+		return out
+	case yaml.ScalarNode:
+		switch n.Tag {
+		case "!!null":
+			return nil
+		case "!!bool":
+			return strings.EqualFold(n.Value, "true")
+		case "!!int", "!!float":
+			if v, err := value.Decode([]byte(n.Value)); err == nil {
+				return v
+			}
+			var f float64
+			if n.Decode(&f) == nil {
+				return value.Normalise(f)
+			}
+		}
+		return n.Value
+	}
+	return nil
+}
+
+func (r optionReader) number(n *yaml.Node, row fetchers.Option) int64 {
+	i, err := strconv.ParseInt(n.Value, 10, 64)
+	if n.Kind != yaml.ScalarNode || err != nil || !decimal.MatchString(strings.TrimPrefix(n.Value, "-")) {
+		r.fault(n, "not-a-number", fmt.Sprintf("`%s` is a whole number, this is %s", row.Name, describe(n)), "")
+		return 0
+	}
+	r.within(n, row, i)
+	return i
+}
+
+func (r optionReader) within(n *yaml.Node, row fetchers.Option, i int64) {
+	if (row.Min != 0 || row.Max != 0) && (i < row.Min || i > row.Max) {
+		r.fault(n, "range", fmt.Sprintf("`%s` is %d to %d, this is %s", row.Name, row.Min, row.Max, n.Value), "")
+	}
+}
+
+func (r optionReader) numbers(n *yaml.Node, row fetchers.Option) []int64 {
+	if n.Kind == yaml.ScalarNode {
+		r.fault(n, "type", fmt.Sprintf("`%s` is a list of numbers", row.Name), "write `["+n.Value+"]`")
+		return nil
+	}
+	var out []int64
+	for _, c := range r.sequence(n, "`"+row.Name+"`") {
+		out = append(out, r.number(c, row))
+	}
+	return out
+}
+
+var sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)?$`)
+
+func (r optionReader) size(n *yaml.Node, row fetchers.Option) int64 {
+	m := sizeForm.FindStringSubmatch(n.Value)
+	if n.Kind != yaml.ScalarNode || m == nil {
+		r.fault(n, "size-form", fmt.Sprintf("`%s` is a size, this is %s", row.Name, describe(n)), "bytes, or a number with a unit: 512KB, 10MB, 1GB")
+		return 0
+	}
+	f, err := strconv.ParseFloat(m[1], 64)
+	f *= map[string]float64{"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}[m[2]]
+	if err != nil || f > math.MaxInt32*1e3 {
+		r.fault(n, "range", fmt.Sprintf("`%s` is too large", row.Name), "")
+		return 0
+	}
+	r.within(n, row, int64(f))
+	return int64(f)
+}
+
+func (r optionReader) pages(n *yaml.Node) *fetchers.PageOption {
+	p := &fetchers.PageOption{By: "link", Max: 10}
+	if n.Kind == yaml.ScalarNode {
+		r.word(n, []string{"link"})
+		return p
+	}
+	object(r.reader, n, "`pages`", pageKeys(), p)
+	return p
+}
+
+func pageKeys() []keyOf[fetchers.PageOption] {
+	return []keyOf[fetchers.PageOption]{
+		{row{name: "by", kind: kindWord, words: []string{"link"}, help: "How the next page is found: by the Link header."}, func(r *reader, n *yaml.Node, p *fetchers.PageOption) { p.By = r.word(n, []string{"link"}) }},
+		{row{name: "list", kind: kindString, help: "A jq path to the list in each page's body. Default: the body is the list."}, func(r *reader, n *yaml.Node, p *fetchers.PageOption) { p.List = r.str(n).s }},
+		{row{name: "max", kind: kindAny, help: "Pages at most; a list that is cut short fails the poll. Default: 10."}, func(r *reader, n *yaml.Node, p *fetchers.PageOption) {
+			p.Max = optionReader{reader: r}.number(n, fetchers.Option{Name: "max", Min: 1, Max: 1000})
+		}},
+	}
+}

@@ -1,0 +1,177 @@
+package specs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sessevents/sessevents/engine"
+	"github.com/sessevents/sessevents/engine/eventlog"
+	"github.com/sessevents/sessevents/fetchers"
+)
+
+var _ engine.Source = (*Source)(nil)
+
+// Describe is [engine.Source.Describe].
+func (s *Source) Describe() engine.Info { return s.info }
+
+// ParseTarget is [engine.Source.ParseTarget].
+func (s *Source) ParseTarget(words []string) (engine.Target, error) { return s.target.parse(words) }
+
+// Poll is [engine.Source.Poll]. Its errors hold no value of the polled system.
+func (s *Source) Poll(ctx context.Context, target engine.Target, now time.Time) (engine.Outcome, error) {
+	t, rebased, err := s.begin(target, now)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	asked, err := s.ask(ctx, t)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	return s.finish(ctx, t, asked, rebased)
+}
+
+// begin reads what is saved of a target. rebased says that its cursors are of another spec.
+func (s *Source) begin(target engine.Target, now time.Time) (t *turn, rebased bool, err error) {
+	values, err := s.target.values(target.Value)
+	if err != nil {
+		return nil, false, err
+	}
+	old, known, rebased, err := s.loadState(target.Saved)
+	if err != nil {
+		return nil, false, err
+	}
+	return &turn{label: target.Text, target: values, now: now, old: old, first: !known}, rebased, nil
+}
+
+// finish is the part of a poll after the questions.
+func (s *Source) finish(ctx context.Context, t *turn, asked answers, rebased bool) (engine.Outcome, error) {
+	t.doc = asked.doc
+	t.old.Positions = asked.positions
+	if rebased {
+		t.events = append(t.events, eventlog.Event{Kind: "baseline", Level: eventlog.Note, Text: cut(t.label+": the spec changed; watching from a new baseline", maxText)})
+	}
+	out, err := s.step(ctx, t)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	out.More = asked.more
+	out.Log = append(asked.log, out.Log...)
+	if len(asked.committed) > 0 {
+		out.Committed = func() {
+			for _, f := range asked.committed {
+				f()
+			}
+		}
+	}
+	return out, nil
+}
+
+// answers are what all steps of a poll came to.
+type answers struct {
+	doc       any
+	positions map[string]json.RawMessage
+	more      bool
+	log       []string
+	committed []func()
+}
+
+// ask runs the steps.
+func (s *Source) ask(ctx context.Context, t *turn) (answers, error) {
+	out := answers{positions: map[string]json.RawMessage{}}
+	env := map[string]any{"target": t.target, budgetName: &budget{poll: maxPollSteps}}
+	raw, err := cursorOf(t.old.Cursor)
+	if err != nil {
+		return out, err
+	}
+	env["cursor"] = s.cursorType.typed(raw)
+	docs := map[string]any{}
+	for _, st := range s.steps {
+		if st.when != nil {
+			ok, err := st.when.holds(env)
+			if err != nil {
+				return out, fmt.Errorf("step %s: %w", st.name, err)
+			}
+			if !ok {
+				docs[st.name], env[st.name] = nil, nil
+				continue
+			}
+		}
+		a, err := s.askOne(ctx, st, t, env, &out)
+		if err != nil {
+			return out, st.errorf(err)
+		}
+		out.more = out.more || a.More
+		if a.Committed != nil {
+			out.committed = append(out.committed, a.Committed)
+		}
+		if a.Position != nil {
+			out.positions[st.name] = a.Position
+		}
+		docs[st.name], env[st.name] = a.Doc, a.Doc
+		out.doc = a.Doc
+	}
+	if s.several {
+		out.doc = docs
+	}
+	if len(out.positions) == 0 {
+		out.positions = nil
+	}
+	return out, nil
+}
+
+func (st step) errorf(err error) error {
+	if st.name == "" {
+		return fmt.Errorf("%s: %w", st.fetcher.Name, err)
+	}
+	return fmt.Errorf("step %s: %s: %w", st.name, st.fetcher.Name, err)
+}
+
+// askOne resolves the options of a step and asks.
+func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]any, out *answers) (fetchers.Answer, error) {
+	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now}
+	req.Log = func(line string) { out.log = append(out.log, line) }
+	for _, o := range st.options {
+		if len(o.env) > 0 {
+			vars := map[string]any{}
+			for _, name := range o.env {
+				if v := s.getenv(name); v != "" {
+					vars[name] = v
+					if !slices.Contains(req.Secrets, v) {
+						req.Secrets = append(req.Secrets, v)
+					}
+				}
+			}
+			env["env"] = vars
+		}
+		v, err := o.value(env)
+		if err != nil {
+			return fetchers.Answer{}, err
+		}
+		if v != nil {
+			req.Options[o.Name] = v
+		}
+	}
+	delete(env, "env")
+	inner, cancel := context.WithTimeout(ctx, st.timeout)
+	defer cancel()
+	a, err := st.fetcher.Fetch(inner, req)
+	if err == nil {
+		return a, nil
+	}
+	if ctx.Err() != nil {
+		return a, ctx.Err()
+	}
+	var fe *fetchers.Error
+	if !errors.As(err, &fe) && errors.Is(err, context.DeadlineExceeded) {
+		fe = &fetchers.Error{Word: "timeout", Err: fmt.Errorf("no answer within %s", short(st.timeout))}
+		err = fe
+	}
+	if st.failData && fe != nil {
+		return fetchers.Answer{Doc: map[string]any{"error": fe.Word}, Position: req.Position}, nil
+	}
+	return a, err
+}

@@ -1,0 +1,406 @@
+package specs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// reader turns YAML nodes into values and notes every fault on the way.
+type reader struct {
+	src   *source
+	found Diagnostics
+}
+
+// put notes a diagnostic; file, source line and severity are filled in.
+func (r *reader) put(d Diagnostic) {
+	d.File = r.src.file
+	d.Source = r.src.line(d.Line)
+	d.Width = max(d.Width, 1)
+	if d.Severity == "" {
+		d.Severity = Error
+	}
+	r.found = append(r.found, d)
+}
+
+// whole notes a fault of the file as a whole.
+func (r *reader) whole(code, message, hint string) {
+	r.put(Diagnostic{Code: code, Message: message, Hint: hint})
+}
+
+// fault notes a fault of a node.
+func (r *reader) fault(n *yaml.Node, code, message, hint string) {
+	r.report(n, Error, code, message, hint)
+}
+
+// warn notes a doubt about a node.
+func (r *reader) warn(n *yaml.Node, code, message, hint string) {
+	r.report(n, Warning, code, message, hint)
+}
+
+func (r *reader) report(n *yaml.Node, severity Severity, code, message, hint string) {
+	d := Diagnostic{Line: n.Line, Column: n.Column, Severity: severity, Code: code, Message: message, Hint: hint}
+	if n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n") {
+		d.Width = len([]rune(n.Value))
+		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+			d.Width += 2
+		}
+	}
+	r.put(d)
+}
+
+// inside notes a fault at byte `at` of a scalar's value, width characters wide.
+func (r *reader) inside(n *yaml.Node, at, width int, severity Severity, code, message, hint string) {
+	line, column := r.src.inside(n, at)
+	r.put(Diagnostic{Line: line, Column: column, Width: width, Severity: severity, Code: code, Message: message, Hint: hint})
+}
+
+// describe names what a node is, for a reader who expected something else.
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	switch n.Tag {
+	case "!!null":
+		return "nothing"
+	case "!!bool":
+		return "the boolean " + n.Value
+	case "!!int", "!!float":
+		return "the number " + n.Value
+	}
+	return "a string"
+}
+
+// object reads a mapping by its table: unknown, doubled and missing keys are faults.
+func object[T any](r *reader, n *yaml.Node, what string, keys []keyOf[T], v *T) {
+	if !r.mapping(n, what) {
+		return
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, val := n.Content[i], n.Content[i+1]
+		if !r.once(seen, k, val) {
+			continue
+		}
+		at := slices.Index(names, k.Value)
+		if at < 0 {
+			r.unknownKey(k, val, what, names)
+			continue
+		}
+		keys[at].read(r, val, v)
+	}
+	for _, k := range keys {
+		if k.need && seen[k.name] == nil {
+			r.put(Diagnostic{Line: n.Line, Column: n.Column, Code: "missing-key", Message: fmt.Sprintf("%s has no `%s`", article(what), k.name), Hint: k.help})
+		}
+	}
+}
+
+// once reports whether a key can be read: it is a plain string that did not stand there before.
+func (r *reader) once(seen map[string]*yaml.Node, k, val *yaml.Node) bool {
+	switch {
+	case k.Tag == "!!merge":
+		r.fault(k, "merge", "a merge key `<<`: a spec says everything where it stands", "write the keys out; options that steps share go to `defaults`")
+		return false
+	case k.Kind != yaml.ScalarNode:
+		r.fault(k, "type", "a key must be a word, this is "+describe(k), "")
+		return false
+	}
+	if first := seen[k.Value]; first != nil {
+		r.fault(k, "duplicate-key", fmt.Sprintf("`%s` stands twice, first in line %d", k.Value, first.Line), "keep one of the two")
+		return false
+	}
+	seen[k.Value] = k
+	if val.Kind == yaml.AliasNode {
+		r.fault(val, "alias", "an alias `*"+val.Value+"`: a spec says everything where it stands", "write it out; options that steps share go to `defaults`")
+		return false
+	}
+	return true
+}
+
+func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string) {
+	name, rest, colon := strings.Cut(k.Value, ":")
+	if colon && val.Tag == "!!null" && slices.Contains(names, name) {
+		r.fault(k, "missing-space", fmt.Sprintf("YAML reads `%s` as one key with no value", k.Value), fmt.Sprintf("put a space after the colon: `%s: %s`", name, rest))
+		return
+	}
+	r.fault(k, "unknown-key", fmt.Sprintf("%s has no key `%s`", article(what), k.Value), hintNearest(k.Value, names))
+}
+
+func article(what string) string {
+	switch {
+	case strings.HasPrefix(what, "`"), what == "target", what == "cleared", what == "require":
+		return what
+	case strings.ContainsRune("aeiou", rune(what[0])):
+		return "an " + what
+	}
+	return "a " + what
+}
+
+func (r *reader) mapping(n *yaml.Node, what string) bool {
+	if n.Kind == yaml.MappingNode {
+		return true
+	}
+	r.fault(n, "type", fmt.Sprintf("%s is a mapping, this is %s", article(what), describe(n)), "")
+	return false
+}
+
+func (r *reader) sequence(n *yaml.Node, what string) []*yaml.Node {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(n, "type", fmt.Sprintf("%s is a list, this is %s", what, describe(n)), "")
+		return nil
+	}
+	for _, c := range n.Content {
+		if c.Kind == yaml.AliasNode {
+			r.fault(c, "alias", "an alias `*"+c.Value+"`: a spec says everything where it stands", "write it out")
+			return nil
+		}
+	}
+	return n.Content
+}
+
+// list reads a list of mappings.
+func list[T any](r *reader, n *yaml.Node, what, one string, read func(*yaml.Node) T) []T {
+	var vs []T
+	for _, c := range r.sequence(n, what) {
+		if r.mapping(c, one) {
+			vs = append(vs, read(c))
+		}
+	}
+	return vs
+}
+
+// str reads a string. What YAML made something else of is refused with the quoted form: nobody who writes 012 means
+// 10.
+func (r *reader) str(n *yaml.Node) text {
+	if n.Kind != yaml.ScalarNode {
+		r.fault(n, "type", "a string must stand here, this is "+describe(n), "")
+		return text{}
+	}
+	if n.Tag != "!!str" {
+		hint := "quote it: '" + n.Value + "'"
+		if n.Tag == "!!null" {
+			hint = "write a string, or leave the key out"
+		}
+		r.fault(n, "not-a-string", fmt.Sprintf("a string must stand here, YAML reads %s", describe(n)), hint)
+		return text{}
+	}
+	return text{s: n.Value, n: n}
+}
+
+// expr reads the text of an expression or a jq program. true, false and numbers need no quotes there.
+func (r *reader) expr(n *yaml.Node) text {
+	if n.Kind == yaml.ScalarNode && (n.Tag == "!!bool" || n.Tag == "!!int" || n.Tag == "!!float") {
+		return text{s: n.Value, n: n}
+	}
+	t := r.str(n)
+	if t.set() && strings.TrimSpace(t.s) == "" {
+		r.fault(n, "empty-expression", "an empty expression", "write one, or leave the key out")
+		return text{}
+	}
+	return t
+}
+
+// lines reads one string of lines, or a list of them.
+func (r *reader) lines(n *yaml.Node) []string {
+	if n.Kind == yaml.SequenceNode {
+		return r.strings(n)
+	}
+	if t := r.str(n); t.set() {
+		return strings.Split(strings.TrimRight(t.s, "\n"), "\n")
+	}
+	return nil
+}
+
+func (r *reader) strings(n *yaml.Node) []string {
+	var ss []string
+	for _, c := range r.sequence(n, "this") {
+		if t := r.str(c); t.set() {
+			ss = append(ss, t.s)
+		}
+	}
+	return ss
+}
+
+func (r *reader) bool(n *yaml.Node) bool {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
+		return n.Value == "true" || n.Value == "True" || n.Value == "TRUE"
+	}
+	hint := "write `true` or `false`"
+	switch strings.ToLower(n.Value) {
+	case "yes", "on", "y":
+		hint = "write `true`"
+	case "no", "off", "n":
+		hint = "write `false`"
+	}
+	r.fault(n, "not-a-boolean", "a boolean must stand here, this is "+describe(n), hint)
+	return false
+}
+
+func (r *reader) version(n *yaml.Node) int {
+	if n.Value != "1" {
+		r.fault(n, "version", "this program knows version 1 of the language only", "write `version: 1`")
+	}
+	return 1
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+
+func (r *reader) name(n *yaml.Node) string {
+	t := r.str(n)
+	if t.set() && !nameForm.MatchString(t.s) {
+		r.fault(n, "name", fmt.Sprintf("a name is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
+		return ""
+	}
+	return t.s
+}
+
+func (r *reader) kindWord(n *yaml.Node) text {
+	t := r.str(n)
+	if t.set() && !nameForm.MatchString(t.s) {
+		r.fault(n, "name", fmt.Sprintf("a kind is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
+	}
+	return t
+}
+
+var identForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// ident reads a name that expressions use.
+func (r *reader) ident(n *yaml.Node) text {
+	t := r.str(n)
+	if t.set() && (!identForm.MatchString(t.s) || strings.HasPrefix(t.s, "__") || slices.Contains(exprWords, t.s)) {
+		r.fault(n, "name", fmt.Sprintf("expressions cannot use the name %q", t.s), "a letter, then letters, digits and _; no word of the expression language")
+	}
+	return t
+}
+
+// exprWords are the words that the expression language keeps for itself.
+var exprWords = []string{"in", "not", "and", "or", "let", "if", "else", "matches", "contains", "startsWith", "endsWith", "nil", "null", "true", "false"}
+
+func (r *reader) word(n *yaml.Node, words []string) string {
+	t := r.str(n)
+	if t.set() && !slices.Contains(words, t.s) {
+		r.fault(n, "word", fmt.Sprintf("`%s` is not one of: %s", t.s, strings.Join(words, ", ")), hintNearest(t.s, words))
+		return ""
+	}
+	return t.s
+}
+
+func (r *reader) pattern(n *yaml.Node) text {
+	t := r.str(n)
+	if !t.set() {
+		return t
+	}
+	if _, err := regexp.Compile(`\A(?:` + t.s + `)\z`); err != nil {
+		r.fault(n, "pattern", "the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
+		return text{}
+	}
+	return t
+}
+
+// duration reads a number with a unit.
+func (r *reader) duration(n *yaml.Node) time.Duration {
+	if n.Kind != yaml.ScalarNode {
+		r.fault(n, "duration", "a duration must stand here, this is "+describe(n), "write it as `5s`, `10m` or `1h30m`")
+		return 0
+	}
+	d, err := parseDuration(n.Value)
+	if err != nil {
+		r.fault(n, "duration", fmt.Sprintf("%q is not a duration", n.Value), durationHint(n.Value))
+		return 0
+	}
+	if d <= 0 {
+		r.fault(n, "duration", fmt.Sprintf("a duration is more than nothing, this is %s", n.Value), "")
+		return 0
+	}
+	return d
+}
+
+// parseDuration knows what Go knows; a bare 0 is no duration either.
+func parseDuration(s string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return 0, fmt.Errorf("no unit")
+	}
+	return time.ParseDuration(s)
+}
+
+var looseDuration = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$`)
+
+func durationHint(s string) string {
+	m := looseDuration.FindStringSubmatch(s)
+	if m == nil {
+		return "write it as `5s`, `10m` or `1h30m`"
+	}
+	unit := strings.ToLower(m[2])
+	switch {
+	case unit == "" || strings.HasPrefix(unit, "s"):
+		return "a duration has a unit: write `" + m[1] + "s`"
+	case strings.HasPrefix(unit, "min") || unit == "m":
+		return "write `" + m[1] + "m`"
+	case strings.HasPrefix(unit, "h"):
+		return "write `" + m[1] + "h`"
+	case strings.HasPrefix(unit, "d"):
+		if days, err := strconv.Atoi(m[1]); err == nil && days < 100_000 {
+			return fmt.Sprintf("there is no unit for days: write `%dh`", 24*days)
+		}
+	}
+	return "the units are ms, s, m, h: `5s`, `10m`, `1h30m`"
+}
+
+// interval reads a wait between polls.
+func (r *reader) interval(n *yaml.Node) time.Duration {
+	before := len(r.found)
+	d := r.duration(n)
+	if len(r.found) > before {
+		return 0
+	}
+	if d < time.Second || d > 24*time.Hour || d%time.Second != 0 {
+		r.fault(n, "interval", fmt.Sprintf("an interval is 1s to 24h (86400s) in whole seconds, this is %s", n.Value), "write it as `5s`")
+		return 0
+	}
+	return d
+}
+
+// short is a duration as a person writes it: 10m, not 10m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// hold reads `for`.
+func (r *reader) hold(n *yaml.Node) holdSpec {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" {
+		polls, err := strconv.Atoi(n.Value)
+		if err != nil || polls < 1 || polls > 100_000 {
+			r.fault(n, "hold", "`for` is 1 to 100000 polls, this is "+n.Value, "")
+			return holdSpec{}
+		}
+		return holdSpec{polls: polls}
+	}
+	before := len(r.found)
+	d := r.duration(n)
+	if len(r.found) > before {
+		r.found[len(r.found)-1].Hint = "write a count of polls (`3`) or a duration (`10m`)"
+	}
+	return holdSpec{time: d}
+}

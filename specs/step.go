@@ -1,0 +1,365 @@
+package specs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/engine"
+	"github.com/sessevents/sessevents/engine/eventlog"
+	"github.com/sessevents/sessevents/internal/value"
+)
+
+// turn is one poll of one target after its document is there: pure, but for the bounds on what jq may take.
+type turn struct {
+	src    *Source
+	label  string // the target as the user typed it
+	target map[string]any
+	doc    any
+	now    time.Time
+	old    state
+	first  bool
+
+	next    state
+	items   []any // raw, without nulls
+	typed   []any
+	env     map[string]any // what every expression sees
+	lines   int
+	moved   bool // something changed, appeared, went or came
+	events  []eventlog.Event
+	said    map[string]bool
+	log     []string
+	logged  map[string]bool
+	cursors map[string]any // with key: the next cursors by key
+	cursor  any            // without: the next one
+}
+
+// run is one evaluation of all rules: for an item, or for its absence.
+type run struct {
+	item, typed             any
+	cursor                  any // saved, typed
+	rawCursor               any
+	key                     string // as JSON; empty without `key`
+	name                    string // how the log calls the item
+	appeared, changed, gone bool
+}
+
+// absent are the names that stand for nothing in this run.
+func (r run) absent() []string {
+	var names []string
+	if r.item == nil {
+		names = append(names, "item")
+	}
+	if r.rawCursor == nil {
+		names = append(names, "cursor")
+	}
+	return names
+}
+
+// step runs extract, cursors and rules. old is what was saved; first says that this is the target's first poll.
+func (s *Source) step(ctx context.Context, t *turn) (engine.Outcome, error) {
+	var out engine.Outcome
+	t.src, t.next = s, t.old
+	t.next.Latches = maps.Clone(t.old.Latches)
+	t.said, t.logged = map[string]bool{}, map[string]bool{}
+	if err := t.extract(ctx); err != nil {
+		return out, err
+	}
+	runs, err := t.runs()
+	if err != nil {
+		return out, err
+	}
+	t.moved = t.moved || t.first || s.stream && len(t.items) > 0
+	if t.moved {
+		t.next.Changed = millis(t.now)
+	}
+	t.env["quiet"] = t.now.Sub(time.UnixMilli(t.next.Changed))
+	for _, group := range t.groups(runs) {
+		if err := t.rules(group); err != nil {
+			return out, err
+		}
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+	}
+	if len(t.next.Latches) == 0 {
+		t.next.Latches = nil
+	}
+	return t.outcome()
+}
+
+// extract fills in the items and what all expressions see.
+func (t *turn) extract(ctx context.Context) error {
+	saved, err := cursorOf(t.old.Cursor)
+	if err != nil {
+		return err
+	}
+	if t.src.stream {
+		if m, ok := t.doc.(map[string]any); ok {
+			if lines, ok := m["lines"].([]any); ok {
+				t.lines = len(lines)
+			}
+		}
+	}
+	vars := []any{t.src.target.forJQ(t.target), int(t.now.Unix())}
+	if t.src.key == nil {
+		vars = append(vars, saved)
+	}
+	items, err := t.src.extract.run(ctx, t.doc, vars, t.lines)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it != nil {
+			t.items = append(t.items, it)
+			t.typed = append(t.typed, t.src.item.typed(it))
+		}
+	}
+	typed := t.typed
+	if typed == nil {
+		typed = []any{}
+	}
+	t.env = map[string]any{
+		"target": t.target, "doc": t.doc, "now": t.now, "first": t.first, "items": typed, "count": len(t.items),
+		"quiet": time.Duration(0), budgetName: &budget{poll: maxPollSteps + 100*t.lines},
+	}
+	return nil
+}
+
+// forJQ is the target as jq sees it.
+func (p *targetParser) forJQ(values map[string]any) any { return saved(values) }
+
+// runs computes the next cursors, and what the rules are to run on.
+func (t *turn) runs() ([]run, error) {
+	if t.src.key != nil {
+		return t.keyedRuns()
+	}
+	raw, err := cursorOf(t.old.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	cur := t.src.cursorType.typed(raw)
+	next, err := t.nextCursor(raw, cur)
+	if err != nil {
+		return nil, err
+	}
+	t.cursor = next
+	t.next.Cursor = nil
+	if next != nil {
+		if t.next.Cursor, err = value.Encode(next); err != nil {
+			return nil, fmt.Errorf("save the cursor: %w", err)
+		}
+	}
+	if len(t.items) == 0 {
+		gone := !t.src.stream && raw != nil && !t.old.Gone
+		t.moved = t.moved || gone
+		t.next.Gone = !t.src.stream && next != nil && (gone || t.old.Gone)
+		return []run{{cursor: cur, rawCursor: raw, gone: gone, name: "the target"}}, nil
+	}
+	t.next.Gone = false
+	var runs []run
+	for i, it := range t.items {
+		r := run{item: it, typed: t.typed[i], cursor: cur, rawCursor: raw, name: fmt.Sprintf("item %d", i+1)}
+		if !t.src.stream {
+			r.appeared = raw == nil && !t.first
+			r.changed = raw != nil && !value.Equal(next, raw)
+			t.moved = t.moved || r.appeared || r.changed
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+// nextCursor is the next cursor of a target without keys. raw and cur are the saved one, as it is and typed.
+func (t *turn) nextCursor(raw, cur any) (any, error) {
+	e := t.src.cursor
+	if len(t.items) == 0 {
+		switch {
+		case t.src.stream: // no new line says nothing about the ones before
+			return raw, nil
+		case e == nil || e.uses("item"):
+			return nil, nil
+		}
+		v, err := t.evalCursor(nil, cur)
+		var ee *EvalError
+		if errors.As(err, &ee) && !ee.Endless || err == nil && v == nil {
+			return raw, nil // a watermark is never lost to an empty list
+		}
+		return v, err
+	}
+	last := len(t.items) - 1
+	if e == nil {
+		return t.items[last], nil
+	}
+	return t.evalCursor(t.typed[last], cur)
+}
+
+func (t *turn) evalCursor(item, cur any) (any, error) {
+	t.env["item"], t.env["cursor"] = item, cur
+	v, err := t.src.cursor.run(t.env)
+	if err != nil {
+		return nil, fmt.Errorf("cursor: %w", err)
+	}
+	return saved(v), nil
+}
+
+// keyedRuns is runs with `key`: a cursor for each key, and a run for each key that is gone.
+func (t *turn) keyedRuns() ([]run, error) {
+	t.cursors = map[string]any{}
+	t.next.Keys = nil
+	var runs []run
+	seen := map[string]int{}
+	for i, it := range t.items {
+		r := run{item: it, typed: t.typed[i], name: fmt.Sprintf("item %d", i+1)}
+		var err error
+		if r.key, r.name, err = t.keyOf(t.typed[i], r.name); err != nil {
+			return nil, err
+		}
+		if before, twice := seen[r.key]; twice {
+			return nil, fmt.Errorf("two items have one key: %s and item %d", r.name, before+1)
+		}
+		seen[r.key] = i
+		raw, known := t.old.Keys[r.key]
+		if r.rawCursor, err = cursorOf(raw); err != nil {
+			return nil, err
+		}
+		r.cursor = t.src.cursorType.typed(r.rawCursor)
+		next := it
+		if t.src.cursor != nil {
+			if next, err = t.evalCursor(r.typed, r.cursor); err != nil {
+				return nil, err
+			}
+		}
+		r.appeared = !known && !t.first
+		r.changed = known && !value.Equal(next, r.rawCursor)
+		t.moved = t.moved || r.appeared || r.changed
+		if err := t.keep(r.key, next); err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.old.Keys)) {
+		if _, there := seen[key]; there {
+			continue
+		}
+		raw, err := cursorOf(t.old.Keys[key])
+		if err != nil {
+			return nil, err
+		}
+		t.moved = true
+		runs = append(runs, run{key: key, name: keyName(key, "an item"), rawCursor: raw, cursor: t.src.cursorType.typed(raw), gone: true})
+	}
+	return runs, nil
+}
+
+func (t *turn) keep(key string, next any) error {
+	b, err := value.Encode(next)
+	if err != nil {
+		return fmt.Errorf("save the cursor: %w", err)
+	}
+	if t.next.Keys == nil {
+		t.next.Keys = map[string]jsonRaw{}
+	}
+	t.next.Keys[key] = b
+	t.cursors[strings.Trim(key, `"`)] = next
+	return nil
+}
+
+// keyOf is the identity of an item, as JSON.
+func (t *turn) keyOf(item any, name string) (key, called string, err error) {
+	t.env["item"] = item
+	v, err := t.src.key.run(t.env)
+	if err != nil {
+		return "", "", fmt.Errorf("key of %s: %w", name, err)
+	}
+	v = value.Normalise(goNumber(v))
+	if s, ok := v.(string); !ok && !value.IsNumber(v) || len(s) > maxWord {
+		return "", "", fmt.Errorf("the key of %s is %s: it must be a string of at most %d bytes or a number", name, kindOf(v), maxWord)
+	}
+	b, err := value.Encode(v)
+	return string(b), keyName(string(b), name), err
+}
+
+// keyName is how the log calls an item: by its key, where that is one plain word.
+func keyName(key, otherwise string) string {
+	if s := strings.Trim(key, `"`); idForm.MatchString(s) {
+		return "item " + s
+	}
+	return otherwise
+}
+
+// groups puts the runs together that one memory of a rule is about: all items of a state without keys are one poll;
+// with keys each item has its own, and the lines of a stream follow each other.
+func (t *turn) groups(runs []run) [][]run {
+	if t.src.key == nil && !t.src.stream {
+		return [][]run{runs}
+	}
+	groups := make([][]run, len(runs))
+	for i := range runs {
+		groups[i] = runs[i : i+1]
+	}
+	return groups
+}
+
+// outcome is what the poll came to, after all rules.
+func (t *turn) outcome() (engine.Outcome, error) {
+	out := engine.Outcome{Log: t.log}
+	t.env["events"] = len(t.events)
+	t.env["cursor"] = t.src.cursorType.typed(t.cursor)
+	if t.src.key != nil {
+		t.env["cursor"] = t.typedCursors()
+	}
+	delete(t.env, "item")
+	out.Busy = len(t.events) > 0
+	var err error
+	if t.src.busy != nil {
+		if out.Busy, err = t.lenient(t.src.busy, t.absentAfter()); err != nil {
+			return out, fmt.Errorf("busy: %w", err)
+		}
+	}
+	if t.src.done != nil {
+		if out.Done, err = t.lenient(t.src.done, t.absentAfter()); err != nil {
+			return out, fmt.Errorf("done: %w", err)
+		}
+		if out.Done {
+			t.events = append(t.events, eventlog.Event{Kind: "done", Level: eventlog.Note, Text: cut(t.label+": finished, no longer watched", maxText)})
+		}
+	}
+	out.Events = t.events
+	out.Saved, err = t.next.encode()
+	return out, err
+}
+
+// absentAfter are the names that stand for nothing once the rules have run.
+func (t *turn) absentAfter() []string {
+	var names []string
+	if len(t.items) == 0 {
+		names = append(names, "items", "cursor")
+	}
+	if t.src.key == nil && t.cursor == nil {
+		names = append(names, "cursor")
+	}
+	return names
+}
+
+func (t *turn) typedCursors() map[string]any {
+	out := make(map[string]any, len(t.cursors))
+	for k, v := range t.cursors {
+		out[k] = t.src.cursorType.typed(v)
+	}
+	return out
+}
+
+// lenient evaluates a condition; one that cannot be evaluated because something is absent does not hold.
+func (t *turn) lenient(e *expression, absent []string) (bool, error) {
+	ok, err := e.holds(t.env)
+	var ee *EvalError
+	if err != nil && e.uses(absent...) && errors.As(err, &ee) && !ee.Endless {
+		return false, nil
+	}
+	return ok, err
+}

@@ -1,0 +1,416 @@
+package specs
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sessevents/sessevents/internal/value"
+	"gopkg.in/yaml.v3"
+)
+
+// typeName is what a value may say.
+type typeName string
+
+const (
+	typeAuto     typeName = "auto"
+	typeCount    typeName = "count"
+	typeBool     typeName = "bool"
+	typeID       typeName = "id"
+	typeWords    typeName = "words"
+	typeURL      typeName = "url"
+	typeTime     typeName = "time"
+	typeDuration typeName = "duration"
+	typeSize     typeName = "size"
+	typeText     typeName = "text"
+	typeNames    typeName = "names"
+)
+
+// typeWord is a row of the table of types.
+type typeWord struct{ name, help string }
+
+// typeWords are the types that a spec can name by a word.
+var typeWordTable = []typeWord{
+	{"count", "a number"},
+	{"bool", "true or false"},
+	{"id", "one word of `[A-Za-z0-9._/@:+#~=-]`, at most 120 characters; `{id: 'pattern'}` narrows it"},
+	{"url", "an absolute http, https or file URL without white space; `{url: [github.com]}` narrows the hosts"},
+	{"time", "RFC 3339, or seconds since 1970; spoken in UTC"},
+	{"duration", "a number of seconds, or a text such as 1m30s"},
+	{"size", "bytes; spoken with a unit"},
+	{"text", "does not speak: it can be compared, and naming it in a text is an error"},
+	{"auto", "numbers, booleans and times speak, strings do not"},
+}
+
+func typeWordNames() []string {
+	names := make([]string, len(typeWordTable))
+	for i, t := range typeWordTable {
+		names[i] = t.name
+	}
+	return names
+}
+
+// itemType is the type of an item, of one of its names, or of a cursor.
+type itemType struct {
+	name    typeName
+	pattern *regexp.Regexp       // narrows an id
+	words   []string             // a list of words
+	hosts   []string             // narrows a url
+	fields  map[string]*itemType // names with types
+	elem    *itemType            // of a list; only cursors have one
+	at      *yaml.Node
+}
+
+var autoType = &itemType{name: typeAuto}
+
+// String is the type in one canonical line: two types are the same where their strings are.
+func (t *itemType) String() string {
+	switch {
+	case t == nil:
+		return "auto"
+	case t.name == typeWords:
+		return "[" + strings.Join(t.words, ", ") + "]"
+	case t.pattern != nil:
+		return "{id: " + t.pattern.String() + "}"
+	case t.hosts != nil:
+		return "{url: [" + strings.Join(t.hosts, ", ") + "]}"
+	case t.name == typeNames:
+		var parts []string
+		for _, n := range slices.Sorted(maps.Keys(t.fields)) {
+			parts = append(parts, n+": "+t.fields[n].String())
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return string(t.name)
+}
+
+// itemType reads a type. Only the item itself can be names with types. As the whole item, `{id: …}` and `{url: […]}`
+// narrow, unless what stands there is itself the word of a type.
+func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		words := r.strings(n)
+		for i, c := range n.Content {
+			if i < len(words) && !wordForm.MatchString(words[i]) {
+				r.fault(c, "word", fmt.Sprintf("%q is not a word", words[i]), "letters, digits and `._-`, at most 60")
+			}
+		}
+		if len(words) == 0 {
+			r.fault(n, "word", "a list of words has at least one", "")
+		}
+		return &itemType{name: typeWords, words: words, at: n}
+	case n.Kind == yaml.MappingNode && (!top || r.narrows(n)):
+		return r.narrowed(n)
+	case n.Kind == yaml.MappingNode:
+		t := &itemType{name: typeNames, fields: map[string]*itemType{}, at: n}
+		r.pairs(n, "item", func(k, v *yaml.Node) {
+			if r.ident(k).set() {
+				t.fields[k.Value] = r.itemType(v, false)
+			}
+		})
+		return t
+	}
+	w := r.str(n)
+	if !w.set() {
+		return &itemType{name: typeAuto, at: n}
+	}
+	if !slices.Contains(typeWordNames(), w.s) {
+		r.fault(n, "type-name", fmt.Sprintf("there is no type `%s`", w.s), hintNearest(w.s, typeWordNames()))
+		return &itemType{name: typeAuto, at: n}
+	}
+	return &itemType{name: typeName(w.s), at: n}
+}
+
+var wordForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,60}$`)
+
+func (r *reader) narrows(n *yaml.Node) bool {
+	if len(n.Content) != 2 {
+		return false
+	}
+	k, v := n.Content[0].Value, n.Content[1]
+	return k == "id" && v.Kind == yaml.ScalarNode && !slices.Contains(typeWordNames(), v.Value) ||
+		k == "url" && v.Kind == yaml.SequenceNode
+}
+
+func (r *reader) narrowed(n *yaml.Node) *itemType {
+	t := &itemType{name: typeAuto, at: n}
+	if len(n.Content) != 2 || n.Content[0].Value != "id" && n.Content[0].Value != "url" {
+		r.fault(n, "type-name", "a type is a word, a list of words, `{id: 'pattern'}` or `{url: [host]}`", "")
+		return t
+	}
+	if n.Content[0].Value == "url" {
+		t.name, t.hosts = typeURL, r.strings(n.Content[1])
+		if len(t.hosts) == 0 {
+			r.fault(n.Content[1], "word", "name at least one host", "")
+		}
+		return t
+	}
+	t.name = typeID
+	p := r.pattern(n.Content[1])
+	if !p.set() {
+		return t
+	}
+	if re, err := syntax.Parse(p.s, syntax.Perl); err == nil && matchesSpace(re) {
+		r.fault(n.Content[1], "pattern-space", "the pattern can match white space: a sentence of the polled system could pass", "name the characters it may have, such as '[0-9a-f]{40}'")
+	}
+	t.pattern = regexp.MustCompile(`\A(?:` + p.s + `)\z`)
+	return t
+}
+
+// matchesSpace reports whether a pattern can match a text with white space in it.
+func matchesSpace(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
+	case syntax.OpLiteral:
+		return slices.ContainsFunc(re.Rune, unicode.IsSpace)
+	case syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			for _, space := range spaces {
+				if re.Rune[i] <= space && space <= re.Rune[i+1] {
+					return true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(re.Sub, matchesSpace)
+}
+
+var spaces = []rune("\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
+
+// typed is a value as expressions see it: a time and a duration as such, all else as it came. What does not fit its
+// type stays as it came: a value that somebody else chose must not be able to stop the watch.
+func (t *itemType) typed(v any) any {
+	if t == nil || v == nil {
+		return v
+	}
+	switch t.name {
+	case typeTime:
+		if at, ok := parseTime(v); ok {
+			return at
+		}
+	case typeDuration:
+		if d, ok := parseSpan(v); ok {
+			return d
+		}
+	case typeNames:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return v
+		}
+		var out map[string]any
+		for name, ft := range t.fields {
+			if k := ft.kind(); k != typeTime && k != typeDuration && k != typeNames || m[name] == nil {
+				continue
+			}
+			if out == nil {
+				out = maps.Clone(m)
+			}
+			out[name] = ft.typed(m[name])
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return v
+}
+
+func parseTime(v any) (time.Time, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		return v, true
+	case string:
+		t, err := time.Parse(time.RFC3339Nano, v)
+		return t, err == nil
+	case int:
+		switch {
+		case v > 1e11 && v < 1e15: // milliseconds
+			return time.UnixMilli(int64(v)).UTC(), true
+		case v >= 0 && v <= 1e11:
+			return time.Unix(int64(v), 0).UTC(), true
+		}
+	case float64:
+		if v >= 0 && v <= 1e11 {
+			return time.UnixMilli(int64(v * 1000)).UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// maxSpan is the longest duration that fits: about 292 years, in seconds.
+const maxSpan = 9_000_000_000
+
+func parseSpan(v any) (time.Duration, bool) {
+	switch v := v.(type) {
+	case time.Duration:
+		return v, true
+	case string:
+		d, err := time.ParseDuration(v)
+		return d, err == nil
+	case int:
+		return time.Duration(v) * time.Second, v > -maxSpan && v < maxSpan
+	case float64:
+		return time.Duration(v * float64(time.Second)), v > -maxSpan && v < maxSpan
+	}
+	return 0, false
+}
+
+// withheld is what a value says that does not fit its type.
+const withheld = "(withheld)"
+
+// size is a count of bytes that speaks with a unit.
+type size struct{ bytes any }
+
+// spoken is a value as a text may say it: nothing of it is prose of the polled system. what names the value for the
+// log; lost is called with the name of each value that does not fit its type. keys are the names that the author of
+// the spec uses: of a mapping without a type nothing else is looked at.
+func (t *itemType) spoken(v any, what string, keys map[string]bool, lost func(what string)) any {
+	if v == nil {
+		return nil
+	}
+	miss := func() any { lost(what); return withheld }
+	switch t.kind() {
+	case typeAuto:
+		return t.spokenAuto(v, what, keys, lost)
+	case typeNames:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return miss()
+		}
+		out := make(map[string]any, len(t.fields))
+		for name, ft := range t.fields {
+			if ft.kind() != typeText && keys[name] {
+				out[name] = ft.spoken(m[name], what+"."+name, keys, lost)
+			}
+		}
+		return out
+	case typeCount:
+		if value.IsNumber(v) {
+			return v
+		}
+	case typeBool:
+		if _, ok := v.(bool); ok {
+			return v
+		}
+	case typeID:
+		if s, ok := idText(v); ok && (t.pattern == nil || t.pattern.MatchString(s)) {
+			return s
+		}
+	case typeWords:
+		s, ok := v.(string)
+		switch {
+		case ok && slices.Contains(t.words, s):
+			return s
+		case ok:
+			return "other"
+		}
+	case typeURL:
+		if s, ok := v.(string); ok && t.speaksURL(s) {
+			return s
+		}
+	case typeTime:
+		if at, ok := parseTime(v); ok {
+			return at.UTC()
+		}
+	case typeDuration:
+		if d, ok := parseSpan(v); ok {
+			return d
+		}
+	case typeSize:
+		if value.IsNumber(v) {
+			return size{v}
+		}
+	}
+	return miss()
+}
+
+func (t *itemType) kind() typeName {
+	if t == nil {
+		return typeAuto
+	}
+	return t.name
+}
+
+func (t *itemType) spokenAuto(v any, what string, keys map[string]bool, lost func(string)) any {
+	switch v := v.(type) {
+	case bool, int, uint64, float64, time.Duration:
+		return v
+	case time.Time:
+		return v.UTC()
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return at.UTC()
+		}
+	case []any:
+		elem := autoType
+		if t != nil && t.elem != nil {
+			elem = t.elem
+		}
+		out := make([]any, min(len(v), maxSpokenList))
+		for i := range out {
+			out[i] = elem.spoken(v[i], what+"[]", keys, lost)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name := range keys {
+			if e, ok := v[name]; ok {
+				out[name] = autoType.spoken(e, what+"."+name, keys, lost)
+			}
+		}
+		return out
+	}
+	lost(what)
+	return withheld
+}
+
+// maxSpokenList bounds how much of a list a text can name.
+const maxSpokenList = 1000
+
+var idForm = regexp.MustCompile(`\A[A-Za-z0-9._/@:+#~=-]{1,120}\z`)
+
+// idText is an id as text: one word, or a number.
+func idText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, idForm.MatchString(v)
+	case int, uint64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// maxURL is how long a URL may be that somebody reads in a message.
+const maxURL = 1000
+
+var urlForm = regexp.MustCompile(`\A[!#-;=?-\[\]_a-z~]+\z`)
+
+// speaksURL reports whether s is an absolute URL that a text may name: plain characters, a scheme that a reader can
+// open, no password, and a host of the list where there is one.
+func (t *itemType) speaksURL(s string) bool {
+	u, ok := plainURL(s)
+	return ok && (t.hosts == nil || slices.Contains(t.hosts, u.Hostname()))
+}
+
+func plainURL(s string) (*url.URL, bool) {
+	if len(s) > maxURL || !urlForm.MatchString(s) {
+		return nil, false
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.User != nil || u.Opaque != "" {
+		return nil, false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u, u.Host != ""
+	case "file":
+		return u, u.Host == "" && u.Path != ""
+	}
+	return nil, false
+}
