@@ -167,29 +167,32 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 
 // listPath takes a path such as .data.items or ."odd name" apart.
 func listPath(path string) ([]string, error) {
+	wrong := failf("invalid", "pages: list %q is not a path such as .items", path)
 	var names []string
-	for rest := path; rest != "" && rest != "."; {
-		var name string
-		rest = strings.TrimPrefix(rest, ".")
-		switch {
-		case strings.HasPrefix(rest, `"`):
-			quoted, err := strconv.QuotedPrefix(rest)
-			if err == nil {
-				name, err = strconv.Unquote(quoted)
-			}
-			if err != nil {
-				return nil, failf("invalid", "pages: list %q is not a path such as .items", path)
-			}
-			rest = rest[len(quoted):]
-		default:
-			end := strings.IndexByte(rest, '.')
-			if end < 0 {
-				end = len(rest)
-			}
-			name, rest = rest[:end], rest[end:]
+	for rest := strings.TrimSuffix(path, "."); rest != ""; {
+		after, ok := strings.CutPrefix(rest, ".")
+		if !ok || strings.HasSuffix(path, ".") && path != "." {
+			return nil, wrong
 		}
-		if name == "" || strings.ContainsAny(name, "[]|()") || rest != "" && rest[0] != '.' || path[0] != '.' {
-			return nil, failf("invalid", "pages: list %q is not a path such as .items", path)
+		var name string
+		if quoted, err := strconv.QuotedPrefix(after); err == nil {
+			name, err = strconv.Unquote(quoted)
+			if err != nil {
+				return nil, wrong
+			}
+			rest = after[len(quoted):]
+		} else {
+			end := strings.IndexByte(after, '.')
+			if end < 0 {
+				end = len(after)
+			}
+			name, rest = after[:end], after[end:]
+			if strings.ContainsAny(name, "[]|()\"") {
+				return nil, wrong
+			}
+		}
+		if name == "" {
+			return nil, wrong
 		}
 		names = append(names, name)
 	}
