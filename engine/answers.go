@@ -69,10 +69,12 @@ func (a *answers) do(ctx context.Context, f request) bool {
 	return false
 }
 
-var stopped = control.Response{Error: "the daemon has stopped"}
+var stopped = control.Response{Error: "the daemon has stopped", Stopping: true}
 
 func (a *answers) status(ctx context.Context) (r control.Response) {
-	if !a.do(ctx, func(now time.Time) { r = control.Response{PID: os.Getpid(), Report: a.loop.describe(now)} }) {
+	if !a.do(ctx, func(now time.Time) {
+		r = control.Response{PID: os.Getpid(), Stopping: a.loop.draining, Report: a.loop.describe(now)}
+	}) {
 		return stopped
 	}
 	return r
@@ -253,7 +255,8 @@ func (l *loop) unwatch(meant func(text string) bool) (gone []string, err error) 
 	for _, t := range removed {
 		t.generation++
 		t.waiters = append(t.waiters, t.queued...)
-		t.answer(polled{})
+		l.answer(t, polled{})
 	}
+	l.flushAnswers()
 	return gone, nil
 }

@@ -56,12 +56,14 @@ type loop struct {
 	work     context.Context // of polls and deliveries
 	endWork  context.CancelFunc
 	stop     context.CancelCauseFunc
+	draining bool
 	reason   error // why the daemon stopped
 
 	polling      int       // polls under way
 	full         bool      // the poll of all targets has not been committed yet
 	patienceEnds time.Time // of the poll under way
 	trouble      trouble
+	answers      []func()      // to who waits for the polls that are being committed
 	changed      chan struct{} // closed when events were logged, and replaced
 
 	startedAt   time.Time
@@ -231,6 +233,7 @@ func (l *loop) commitDue(now time.Time) bool {
 // drain brings what is under way to its end: a poll has a moment to finish, then it is broken off and counts as
 // failed. What was polled is saved.
 func (l *loop) drain() {
+	l.draining = true
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	broken := false

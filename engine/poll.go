@@ -43,6 +43,7 @@ func (l *loop) commitArrived(now time.Time) {
 		l.logPoll(batch, now, err)
 	}
 	l.reportTrouble()
+	l.flushAnswers()
 }
 
 // batch is what one commit is made of.
@@ -96,7 +97,7 @@ func (l *loop) targetFailed(t *target, now time.Time, err error) {
 	}
 	t.lastFailure, l.lastFailure = &f, &f
 	l.log.printf("poll of %q failed (%d in a row): %s", t.Text, t.failures, f.Reason)
-	t.answer(polled{failure: &f})
+	l.answer(t, polled{failure: &f})
 }
 
 // targetSucceeded takes over what a poll of one target left. err says why the log does not hold its events yet.
@@ -124,7 +125,7 @@ func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	if err != nil {
 		p.failure = &control.Failure{Target: t.Text, At: now.UTC(), Reason: err.Error()}
 	}
-	t.answer(p)
+	l.answer(t, p)
 }
 
 // judge ends the poll of all targets when none of them is asked any more, and says whether it failed as a whole.
@@ -153,11 +154,27 @@ func (l *loop) pollFailed(now time.Time, err error) {
 	for _, t := range l.targets {
 		t.due = time.Time{}
 		t.waiters, t.queued = append(t.waiters, t.queued...), nil
-		t.answer(polled{failure: &f})
+		l.answer(t, polled{failure: &f})
 	}
 	l.schedule.polled(now, false)
 	l.log.printf("poll failed (%d in a row): %v; next in %s", l.trouble.failures, err, seconds(l.schedule.wait))
 	l.reportTrouble()
+	l.flushAnswers()
+}
+
+// answer tells those who wait for a poll of t what came of it, when all of it is done.
+func (l *loop) answer(t *target, p polled) {
+	for _, w := range t.waiters {
+		l.answers = append(l.answers, func() { w <- p })
+	}
+	t.waiters = nil
+}
+
+func (l *loop) flushAnswers() {
+	for _, f := range l.answers {
+		f()
+	}
+	l.answers = nil
 }
 
 // logPoll writes the line that every poll has in the daemon log.

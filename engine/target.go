@@ -45,14 +45,6 @@ type polled struct {
 	failure *control.Failure
 }
 
-// answer tells those who wait.
-func (t *target) answer(p polled) {
-	for _, w := range t.waiters {
-		w <- p
-	}
-	t.waiters = nil
-}
-
 // poll asks the source about one target and checks its answer. A source that panics has failed, no more.
 func poll(ctx context.Context, source Source, t Target, now time.Time) (outcome Outcome, err error) {
 	defer func() {

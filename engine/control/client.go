@@ -19,6 +19,9 @@ import (
 // ErrNoDaemon says that nobody listens on the socket, or that the daemon ended before it answered.
 var ErrNoDaemon = errors.New("no daemon answers")
 
+// errNobody is the ErrNoDaemon of a socket on which nobody listens.
+var errNobody = fmt.Errorf("%w", ErrNoDaemon)
+
 // maxResponse bounds what a client reads: a status of some ten thousand targets.
 const maxResponse = 64 << 20
 
@@ -36,7 +39,7 @@ func Ask(ctx context.Context, socket string, r Request) (Response, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", socket)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return Response{}, fmt.Errorf("%w at %s", ErrNoDaemon, socket)
+		return Response{}, fmt.Errorf("%w at %s", errNobody, socket)
 	}
 	if err != nil {
 		return Response{}, err

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // ErrRunning says that a daemon answers on the socket already.
@@ -22,18 +24,21 @@ func Listen(ctx context.Context, path string) (*net.UnixListener, Response, erro
 	}
 	defer unlock()
 
-	addr := &net.UnixAddr{Name: path, Net: "unix"}
-	l, err := net.ListenUnix("unix", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		if running, err := ask(ctx, path); err != nil {
-			return nil, Response{}, err
-		} else if running != nil {
-			return nil, *running, ErrRunning
+	l, err := bind(path)
+	for began := time.Now(); errors.Is(err, syscall.EADDRINUSE); l, err = bind(path) {
+		running, askErr := ask(ctx, path)
+		switch {
+		case errors.Is(askErr, errNobody):
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, Response{}, fmt.Errorf("remove the socket that a crash left: %w", err)
+			}
+		case askErr == nil && !running.Stopping:
+			return nil, running, ErrRunning
+		case askErr != nil && !errors.Is(askErr, ErrNoDaemon), time.Since(began) > patience:
+			return nil, Response{}, fmt.Errorf("control socket %s is held by a program that does not answer as a daemon: %w", path, cmp.Or(askErr, ErrNoDaemon))
+		default: // a daemon on its way out: nothing tells when it is gone
+			time.Sleep(20 * time.Millisecond)
 		}
-		if err := os.Remove(path); err != nil {
-			return nil, Response{}, fmt.Errorf("remove the socket that a crash left: %w", err)
-		}
-		l, err = net.ListenUnix("unix", addr)
 	}
 	if err != nil {
 		return nil, Response{}, fmt.Errorf("bind control socket: %w", err)
@@ -63,21 +68,21 @@ func lock(dir string) (unlock func(), err error) {
 	return func() { _ = d.Close() }, nil
 }
 
-// ask finds out who has the name at path: a daemon that answers, or, with a nil Response, nobody.
-func ask(ctx context.Context, path string) (*Response, error) {
+func bind(path string) (*net.UnixListener, error) {
+	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+}
+
+// ask asks whoever has the name at path.
+func ask(ctx context.Context, path string) (Response, error) {
 	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Response{}, errNobody
+	}
 	if err != nil {
-		return nil, err
+		return Response{}, err
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return nil, fmt.Errorf("%s is in the way: it is not a socket", path)
+		return Response{}, errors.New("it is not a socket")
 	}
-	r, err := Ask(ctx, path, Request{Op: Status})
-	if errors.Is(err, ErrNoDaemon) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("control socket %s is held by a program that does not answer as a daemon: %w", path, err)
-	}
-	return &r, nil
+	return Ask(ctx, path, Request{Op: Status})
 }

@@ -49,6 +49,8 @@ type Response struct {
 	Usage bool `json:"usage,omitempty"`
 
 	PID int `json:"pid,omitempty"`
+	// Stopping says that the daemon is on its way out.
+	Stopping bool `json:"stopping,omitempty"`
 	// Targets are the targets that were watched, unwatched or polled.
 	Targets []string `json:"targets,omitempty"`
 	// Events are how many events the poll gave.

@@ -110,7 +110,7 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 const heartbeat = 15 * time.Second
 
 // answer lets h answer, and ends a Wait whose asker is gone.
-func answer(ctx context.Context, conn *net.UnixConn, h Handler, r Request) Response {
+func answer(ctx context.Context, conn io.Writer, h Handler, r Request) Response {
 	if r.Op != Wait {
 		return h.Handle(ctx, r)
 	}
