@@ -26,8 +26,15 @@ type session struct {
 
 func newSession(t *testing.T, o ClaudeOptions) *session {
 	t.Helper()
+	return newSessionIn(t, func(*Home) ClaudeOptions { return o })
+}
+
+// newSessionIn is newSession with options that name folders of the home.
+func newSessionIn(t *testing.T, options func(*Home) ClaudeOptions) *session {
+	t.Helper()
 	Find(t, "claude") // before anything is made
 	s := &session{net: NewNetwork(t), home: NewHome(t), mode: "prompting"}
+	o := options(s.home)
 	if o.Bypass {
 		s.mode = "bypass"
 	}
