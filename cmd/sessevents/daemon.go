@@ -27,10 +27,11 @@ func (d *daemonCmd) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	source, err := c.compile()
+	source, release, err := c.compile()
 	if err != nil {
 		return err
 	}
+	defer release()
 	var owner rundir.Owner
 	if d.ID != "" {
 		if owner, err = rundir.FileSink(d.ID, d.PID); err != nil {

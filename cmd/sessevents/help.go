@@ -32,7 +32,7 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	line("usage: %s <command> [options]", c.command(""))
 	for _, n := range ctx.Model.Leaves(true) {
-		line("  %-58s %s", strings.TrimPrefix(n.Summary(), ctx.Model.Name+" "), "")
+		line("  %s", synopsis(n))
 		line("      %s", n.Help)
 	}
 	line("")
@@ -65,4 +65,24 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	line("%s <command> --help shows a command's flags", c.command(""))
 	_, err := fmt.Fprint(c.out, b.String())
 	return err
+}
+
+// synopsis is a command with its flags and words, on one line.
+func synopsis(n *kong.Node) string {
+	words := []string{n.Name}
+	for _, p := range n.Positional {
+		words = append(words, p.Summary())
+	}
+	for _, f := range n.Flags {
+		word := "--" + f.Name
+		switch {
+		case f.IsBool():
+		case f.Enum != "":
+			word += " " + strings.Join(f.EnumSlice(), "|")
+		default:
+			word += " " + f.PlaceHolder
+		}
+		words = append(words, "["+word+"]")
+	}
+	return strings.Join(words, " ")
 }

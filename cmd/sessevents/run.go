@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -54,14 +53,13 @@ func run(ctx context.Context, args []string, w world) int {
 		kong.Writers(w.out, w.err),
 		kong.Exit(func(n int) { code = n; panic(exited{}) }),
 		kong.Help(c.help), kong.ShortHelp(c.help),
-		kong.UsageOnMissing(),
 		kong.Vars{"version": version()},
 	)
 	if err != nil {
 		panic(err) // the grammar itself is wrong: every test fails on it
 	}
 	defer func() {
-		if p := recover(); p != nil && p != (any)(exited{}) {
+		if p := recover(); p != nil && p != any(exited{}) {
 			panic(p)
 		}
 	}()
@@ -75,7 +73,7 @@ func (c *call) dispatch(parser *kong.Kong, g *grammar, args []string, code *int)
 	defer func() {
 		if *code >= 0 {
 			exit = *code
-			if p := recover(); p != nil && p != (any)(exited{}) {
+			if p := recover(); p != nil && p != any(exited{}) {
 				panic(p)
 			}
 		}
@@ -106,7 +104,7 @@ func usage(err error) error {
 	hint := "--help shows every command"
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
-		hint = strings.TrimSpace(parse.Context.Selected().Path()) + " --help shows what it takes"
+		hint = parse.Context.Selected().FullPath() + " --help shows what it takes"
 	}
 	return &problem{exitUsage, err.Error(), hint}
 }
