@@ -107,8 +107,9 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	if mode.bool {
 		options = append(options, expr.AsBool())
 	}
-	// Once as it stands, for the type faults that the library knows; then with our own numbers.
-	if _, err = expr.Compile(code, options...); err == nil {
+	// Once as it stands, for the type faults that the library knows; then with our own numbers, which know more of
+	// times and durations than the library does.
+	if _, err = expr.Compile(code, options...); err == nil || strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
 		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient}))
 		e.program, err = expr.Compile(code, options...)
 	}

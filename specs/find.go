@@ -63,7 +63,7 @@ func (p Places) Find(name string) (Found, error) {
 	if strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 		return Found{Name: strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".yml"), ".yaml"), Path: name}, nil
 	}
-	if !nameForm.MatchString(name) {
+	if !isName(name) {
 		return Found{}, fmt.Errorf("%w: %q is neither a path nor a name", ErrNotFound, name)
 	}
 	for _, dir := range p.folders() {
@@ -106,7 +106,7 @@ func (p Places) List() []Found {
 		paths, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
 		for _, path := range paths {
 			name := strings.TrimSuffix(filepath.Base(path), ".yaml")
-			if _, nearer := byName[name]; !nearer && nameForm.MatchString(name) {
+			if _, nearer := byName[name]; !nearer && isName(name) {
 				byName[name] = Found{Name: name, Path: path}
 			}
 		}

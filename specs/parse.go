@@ -152,7 +152,7 @@ func (r *reader) syntax(err error) {
 	}
 	line, _ := strconv.Atoi(m[1])
 	d := Diagnostic{Line: max(line, 1), Column: 1, Code: "yaml", Message: m[2]}
-	for _, t := range yamlTraps {
+	for _, t := range yamlTraps() {
 		if !strings.Contains(m[2], t.message) {
 			continue
 		}
@@ -170,19 +170,23 @@ func (r *reader) syntax(err error) {
 	r.put(d)
 }
 
-// yamlTraps are the well-known ways to write YAML that says something else than it shows, by the library's words.
-var yamlTraps = []struct {
-	message    string
+// yamlTrap is a well-known way to write YAML that says something else than it shows.
+type yamlTrap struct {
+	message    string         // in the library's words; empty: any
 	line       *regexp.Regexp // its first group is the place
 	code, hint string
-}{
-	{"cannot start any token", regexp.MustCompile(`^ *(\t+)`), "tab", "YAML is indented by spaces, never by tabs"},
-	{"found a tab character", regexp.MustCompile(`^ *(\t+)`), "tab", "YAML is indented by spaces, never by tabs"},
-	{"", regexp.MustCompile(`^ *(\t+)`), "tab", "YAML is indented by spaces, never by tabs"},
-	{"", regexp.MustCompile(`[{\[,][^'"]*?[:,\[] *(\$\{[^}]*\}?)`), "unquoted-template", "quote it: in `{…}` and `[…]` a `${…}` must stand in quotes"},
-	{"unknown escape character", regexp.MustCompile(`"[^"]*?(\\[^0abt\tnvfre "/\\N_LPxuU])`), "escape", "write the string in single quotes: there a backslash is a backslash"},
-	{"mapping values are not allowed", regexp.MustCompile(`^[^:#]*: +[^'"#{\[|>][^#]*?(: )`), "unquoted-colon", "quote the string: it holds a colon and a space"},
-	{"cannot start any token", regexp.MustCompile(": *([%@`].*)$"), "unquoted", "quote the string: it begins with a character that YAML keeps for itself"},
+}
+
+// yamlTraps are made only when a file does not parse: a command that starts must not pay for them.
+func yamlTraps() []yamlTrap {
+	re := regexp.MustCompile
+	return []yamlTrap{
+		{"", re(`^ *(\t+)`), "tab", "YAML is indented by spaces, never by tabs"},
+		{"", re(`[{\[,][^'"]*?[:,\[] *(\$\{[^}]*\}?)`), "unquoted-template", "quote it: in `{…}` and `[…]` a `${…}` must stand in quotes"},
+		{"unknown escape character", re(`"[^"]*?(\\[^0abt\tnvfre "/\\N_LPxuU])`), "escape", "write the string in single quotes: there a backslash is a backslash"},
+		{"mapping values are not allowed", re(`^[^:#]*: +[^'"#{\[|>][^#]*?(: )`), "unquoted-colon", "quote the string: it holds a colon and a space"},
+		{"cannot start any token", re(": *([%@`].*)$"), "unquoted", "quote the string: it begins with a character that YAML keeps for itself"},
+	}
 }
 
 // finish checks what no single key shows.

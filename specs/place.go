@@ -166,7 +166,7 @@ func (t *tracer) folding() (end, breaks int) {
 	return end, breaks
 }
 
-func (t *tracer) plain() bool { return t.take(string(t.text[t.at]), 1) }
+func (t *tracer) plain() bool { return t.take(string(t.text[t.at:t.at+1]), 1) }
 
 func (t *tracer) doubled() bool {
 	if bytes.HasPrefix(t.text[t.at:], []byte("''")) {

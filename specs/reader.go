@@ -258,11 +258,29 @@ func (r *reader) version(n *yaml.Node) int {
 	return 1
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+// isName reports whether s is a name of a source or a kind: 1 to 40 of a-z, 0-9 and -.
+func isName(s string) bool {
+	return consists(s, 40, func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' })
+}
+
+// consists reports whether s is 1 to most bytes that ok takes. A regular expression with a bounded repetition would
+// say the same, and cost every command a part of a millisecond to compile at its start.
+func consists(s string, most int, ok func(c byte) bool) bool {
+	for i := range len(s) {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= most
+}
+
+func isAlnum(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
 
 func (r *reader) name(n *yaml.Node) string {
 	t := r.str(n)
-	if t.set() && !nameForm.MatchString(t.s) {
+	if t.set() && !isName(t.s) {
 		r.fault(n, "name", fmt.Sprintf("a name is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
 		return ""
 	}
@@ -271,18 +289,21 @@ func (r *reader) name(n *yaml.Node) string {
 
 func (r *reader) kindWord(n *yaml.Node) text {
 	t := r.str(n)
-	if t.set() && !nameForm.MatchString(t.s) {
+	if t.set() && !isName(t.s) {
 		r.fault(n, "name", fmt.Sprintf("a kind is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
 	}
 	return t
 }
 
-var identForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+// isIdent reports whether s is a name that expressions can use: a letter, then letters, digits and _.
+func isIdent(s string) bool {
+	return consists(s, 64, func(c byte) bool { return isAlnum(c) || c == '_' }) && (s[0] < '0' || s[0] > '9')
+}
 
 // ident reads a name that expressions use.
 func (r *reader) ident(n *yaml.Node) text {
 	t := r.str(n)
-	if t.set() && (!identForm.MatchString(t.s) || strings.HasPrefix(t.s, "__") || slices.Contains(exprWords, t.s)) {
+	if t.set() && (!isIdent(t.s) || strings.HasPrefix(t.s, "__") || slices.Contains(exprWords, t.s)) {
 		r.fault(n, "name", fmt.Sprintf("expressions cannot use the name %q", t.s), "a letter, then letters, digits and _; no word of the expression language")
 	}
 	return t

@@ -159,7 +159,7 @@ func (r *reader) fields(n *yaml.Node) []fieldSpec {
 		case eventlog.Reserved(k.Value):
 			r.fault(k, "name", fmt.Sprintf("`%s` belongs to the event itself", k.Value), "give the field another name")
 			return
-		case !identForm.MatchString(k.Value):
+		case !isIdent(k.Value):
 			r.fault(k, "name", fmt.Sprintf("a field cannot be called %q", k.Value), "a letter, then letters, digits and _")
 			return
 		}

@@ -128,13 +128,12 @@ type testSpec struct {
 }
 
 type pollSpec struct {
-	at      *yaml.Node
-	fetch   *yaml.Node
-	fails   bool
-	after   time.Duration
-	events  *yaml.Node
-	expect  []*yaml.Node
-	busy    *bool
-	done    *bool
-	withLog bool
+	at     *yaml.Node
+	fetch  *yaml.Node
+	fails  bool
+	after  time.Duration
+	events *yaml.Node
+	expect []*yaml.Node
+	busy   *bool
+	done   *bool
 }

@@ -286,7 +286,7 @@ func (t *turn) keyOf(item any, name string) (key, called string, err error) {
 
 // keyName is how the log calls an item: by its key, where that is one plain word.
 func keyName(key, otherwise string) string {
-	if s := strings.Trim(key, `"`); idForm.MatchString(s) {
+	if s := strings.Trim(key, `"`); isID(s) {
 		return "item " + s
 	}
 	return otherwise

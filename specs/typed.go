@@ -97,7 +97,7 @@ func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
 	case n.Kind == yaml.SequenceNode:
 		words := r.strings(n)
 		for i, c := range n.Content {
-			if i < len(words) && !wordForm.MatchString(words[i]) {
+			if i < len(words) && !isWord(words[i]) {
 				r.fault(c, "word", fmt.Sprintf("%q is not a word", words[i]), "letters, digits and `._-`, at most 60")
 			}
 		}
@@ -127,7 +127,9 @@ func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
 	return &itemType{name: typeName(w.s), at: n}
 }
 
-var wordForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,60}$`)
+func isWord(s string) bool {
+	return consists(s, 60, func(c byte) bool { return isAlnum(c) || c == '.' || c == '_' || c == '-' })
+}
 
 func (r *reader) narrows(n *yaml.Node) bool {
 	if len(n.Content) != 2 {
@@ -373,13 +375,16 @@ func (t *itemType) spokenAuto(v any, what string, keys map[string]bool, lost fun
 // maxSpokenList bounds how much of a list a text can name.
 const maxSpokenList = 1000
 
-var idForm = regexp.MustCompile(`\A[A-Za-z0-9._/@:+#~=-]{1,120}\z`)
+// isID reports whether s is one word that may stand in a text.
+func isID(s string) bool {
+	return consists(s, 120, func(c byte) bool { return isAlnum(c) || strings.IndexByte("._/@:+#~=-", c) >= 0 })
+}
 
 // idText is an id as text: one word, or a number.
 func idText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return v, idForm.MatchString(v)
+		return v, isID(v)
 	case int, uint64:
 		return fmt.Sprint(v), true
 	}

@@ -1,0 +1,184 @@
+package specs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sessevents/sessevents/specs"
+)
+
+// faults are the diagnostics of a spec, as line:column code.
+func faults(t *testing.T, src string) []string {
+	t.Helper()
+	s, found := specs.Parse("spec.yaml", []byte(src))
+	_, more := specs.Compile(s, specs.Options{Fetchers: (&world{}).registry()})
+	var got []string
+	for _, d := range append(found, more...).Sort() {
+		got = append(got, fmt.Sprintf("%d:%d %s", d.Line, d.Column, d.Code))
+	}
+	return got
+}
+
+// base is a spec without faults; tests change a line of it.
+const base = `version: 1
+name: base
+interval: 5s
+target: {args: [path]}
+fetch: {stat: {path: "${target.path}"}}
+extract: .size
+item: {id: id, n: count, prose: text}
+rules:
+  - when: changed
+    kind: changed
+    text: "${item.id}"
+`
+
+func TestBaseHasNoFaults(t *testing.T) {
+	if got := faults(t, base); len(got) != 0 {
+		t.Fatalf("%q", got)
+	}
+}
+
+func TestFaultsStandAtTheirPlace(t *testing.T) {
+	for _, row := range []struct{ name, line, by, want string }{
+		{"unknown key", "name: base", "name: base\nnaem: x", "3:1 unknown-key"},
+		{"missing key", "    kind: changed\n", "", "9:5 missing-key"},
+		{"C11 octal", "kind: changed", "kind: 012", "10:11 not-a-string"},
+		{"C11 null", `text: "${item.id}"`, "text: ~", "11:11 not-a-string"},
+		{"C11 boolean", "fetch: {stat: {path: \"${target.path}\"}}", "fetch: {stat: {path: true}}", "5:22 not-a-string"},
+		{"C12 duplicate", "when: changed", "when: changed\n    when: gone", "10:5 duplicate-key"},
+		{"C12 merge", "item: {id: id, n: count, prose: text}", "item: {id: id, n: count, <<: {a: id}}", "7:26 merge"},
+		{"C12 alias", "item: {id: id, n: count, prose: text}", "item: {id: &a id, n: *a}", "7:12 alias 7:22 alias"},
+		{"C13 no unit", "interval: 5s", "interval: 5", "3:11 duration"},
+		{"C13 sexagesimal", "interval: 5s", "interval: 1:30", "3:11 duration"},
+		{"C13 range", "interval: 5s", "interval: 99999h", "3:11 interval"},
+		{"C13 fraction", "interval: 5s", "interval: 1.5s", "3:11 interval"},
+		{"C13 idle", "interval: 5s", "interval: 5s\nidleInterval: 2s", "4:15 interval"},
+		{"C14 no space", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: changed,kind:b,text: "x"}`, "9:5 missing-key 9:20 missing-space"},
+		{"C14 colon", `text: "${item.id}"`, `text: a: b`, "11:12 unquoted-colon"},
+		{"C14 escape", `text: "${item.id}"`, `text: "a\d"`, "11:13 escape"},
+		{"C14 template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},
+		{"a tab", "    kind: changed", "\tkind: changed", "10:1 tab"},
+		{"expr in a plain scalar", "when: changed", "when: changed && itm.n > 1", "9:22 unknown-name"},
+		{"expr in single quotes", "when: changed", "when: 'item.id == ''x'' && item.m > 1'", "9:37 unknown-name"},
+		{"expr in double quotes", "when: changed", `when: "item.id == \"ä\" && item.m > 1"`, "9:37 unknown-name"},
+		{"expr in a literal block", "when: changed", "when: |\n      item.id == \"日本\" &&\n        item.m > 1", "11:14 unknown-name"},
+		{"expr in a folded block", "when: changed", "when: >-\n      item.id == \"é\"\n      && item.m > 1", "11:15 unknown-name"},
+		{"expr over two plain lines", "when: changed", "when: item.id == \"é\"\n      && item.m > 1", "10:15 unknown-name"},
+		{"expr in a flow map", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.n >, kind: a, text: "ä ${itm.id}"}`, "9:19 expr 9:42 unknown-name"},
+		{"jq in a block", "extract: .size", "extract: |\n  .size |\n    foo(.)", "8:5 jq"},
+		{"jq syntax", "extract: .size", "extract: '.\"ä\" | ]'", "6:18 jq"},
+		{"text type", `text: "${item.id}"`, `text: "x ${item.prose}"`, "11:21 text-speaks"},
+		{"doc in a text", `text: "${item.id}"`, `text: "${doc.body}"`, "11:14 doc-in-text"},
+		{"an open template", `text: "${item.id}"`, `text: "a ${item.id"`, "11:14 template"},
+		{"unknown fetcher", "fetch: {stat:", "fetch: {stats:", "5:9 unknown-fetcher"},
+		{"unknown option", "path: \"${target.path}\"", "pth: x", "5:16 unknown-key"},
+		{"two fetchers", `{stat: {path: "${target.path}"}}`, "{stat: {path: /}, exec: {command: [a]}}", "5:26 two-fetchers"},
+		{"env in a url", `{stat: {path: "${target.path}"}}`, `{http: {url: "http://${env.HOST}/"}}`, "5:31 unknown-name"},
+		{"template in a shell", `{stat: {path: "${target.path}"}}`, `{exec: {shell: "ls ${target.path}"}}`, "5:27 no-template"},
+		{"id with space", "id: id,", "id: {id: '.*'},", "7:17 pattern-space"},
+		{"no such type", "n: count", "n: number", "7:19 type-name"},
+		{"not a condition", "when: changed", "when: '\"x\"'", "9:12 expr"},
+		{"a word that never is", "n: count", "n: [open, closed]", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			src := strings.Replace(base, row.line, row.by, 1)
+			if src == base {
+				t.Fatalf("no line %q", row.line)
+			}
+			if got := strings.Join(faults(t, src), " "); got != row.want {
+				t.Errorf("%s\ngave %q, want %q", src, got, row.want)
+			}
+		})
+	}
+}
+
+func TestC15_FilesThatAreNoSpec(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	loop := filepath.Join(dir, "loop.yaml")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "x.yaml")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ path, want string }{
+		{write("two.yaml", base+"---\na: b\n"), "documents"},
+		{write("empty.yaml", ""), "empty"},
+		{write("comment.yaml", "# nothing\n"), "empty"},
+		{write("list.yaml", "- a\n"), "type"},
+		{write("large.yaml", strings.Repeat("# xxxxxxxxxxxxxxxx\n", 60_000)), "size"},
+		{write("nul.yaml", "name: a\x00b\n"), "yaml"},
+		{folder, "read"},
+		{loop, "read"},
+		{filepath.Join(dir, "none.yaml"), "read"},
+	} {
+		_, found := specs.Load(row.path)
+		if len(found) != 1 || found[0].Code != row.want || found[0].Severity != specs.Error {
+			t.Errorf("%s: %+v", filepath.Base(row.path), found)
+		}
+	}
+}
+
+func TestC12_AliasBombIsRefusedAtOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 12; i++ {
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.Join(strings.Split(strings.Repeat(fmt.Sprintf("*a%d ", i-1), 10), " ")[:10], ","))
+	}
+	began := time.Now()
+	_, found := specs.Parse("bomb.yaml", []byte(b.String()))
+	if !found.HasErrors() || time.Since(began) > time.Second {
+		t.Errorf("%d faults in %s", len(found), time.Since(began))
+	}
+}
+
+func TestHints(t *testing.T) {
+	for _, row := range []struct{ line, by, want string }{
+		{"when: changed", "wen: changed", "did you mean `when`?"},
+		{"when: changed", "when: chnged", "did you mean `changed`?"},
+		{"interval: 5s", "interval: 5", "a duration has a unit: write `5s`"},
+		{"interval: 5s", "interval: 1d", "there is no unit for days: write `24h`"},
+		{"fetch: {stat:", "fetch: {sat:", "did you mean `stat`?"},
+		{"when: changed", "when: item.n = 1", "compare with `==`"},
+		{"extract: .size", "extract: .x | lenght", "did you mean `length`?"},
+	} {
+		src := strings.Replace(base, row.line, row.by, 1)
+		s, found := specs.Parse("spec.yaml", []byte(src))
+		_, more := specs.Compile(s, specs.Options{Fetchers: (&world{}).registry()})
+		hints := ""
+		for _, d := range append(found, more...) {
+			hints += d.Hint + "\n"
+		}
+		if !strings.Contains(hints, row.want) {
+			t.Errorf("%s: %q", row.by, hints)
+		}
+	}
+}
+
+func TestDiagnosticsAreDrawn(t *testing.T) {
+	_, found := specs.Parse("a.yaml", []byte("version: 1\n日本: x\n"))
+	var b strings.Builder
+	if err := found[:1].WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	_, found = specs.Parse("a.yaml", []byte(strings.Replace(base, "kind: changed", "knid: changed", 1)))
+	if err := found.WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a.yaml:10:5: error: a rule has no key `knid` [unknown-key]\n 10 |     knid: changed\n    |     ^~~~\nhint: did you mean `kind`?\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("drawn as\n%s", b.String())
+	}
+}
