@@ -31,7 +31,9 @@ type protocol interface {
 
 // protocols says which path speaks what.
 var protocols = map[string]protocol{
-	"/v1/messages": anthropic{},
+	"/v1/messages":         anthropic{},
+	"/v1/responses":        responses{},
+	"/v1/chat/completions": completions{},
 }
 
 // Server is a model that runs. It speaks every protocol at once.
