@@ -138,28 +138,36 @@ func (q *query) failed(reason string, endless bool) error {
 	return &EvalError{Place: fmt.Sprintf("%s:%d:%d", q.src.file, line, column), Reason: "jq: " + reason, Endless: endless}
 }
 
-// watchdog calls kill once when limit has passed, or when the heap has grown too far. The returned function ends it.
+// watchdog calls kill when limit has passed, or when the heap has grown too far. The returned function ends it.
 func watchdog(limit time.Duration, kill func(why string)) (stop func()) {
-	const first, every = 5 * time.Millisecond, 10 * time.Millisecond
-	start, began := heap(), time.Now()
-	done := make(chan struct{})
-	var timer *time.Timer
-	timer = time.AfterFunc(first, func() {
-		select {
-		case <-done:
-			return
-		default:
+	const every = 10 * time.Millisecond
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		var start uint64
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for began := time.Now(); ; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			now := heap()
+			if start == 0 {
+				start = now
+			}
+			switch {
+			case time.Since(began) >= limit:
+				kill(fmt.Sprintf("it does not end: more than %s", limit))
+				return
+			case now > start+maxQueryBytes:
+				kill(fmt.Sprintf("it takes too much memory: more than %s", speakSize(maxQueryBytes)))
+				return
+			}
 		}
-		switch {
-		case time.Since(began) >= limit:
-			kill(fmt.Sprintf("it does not end: more than %s", limit))
-		case heap() > start+maxQueryBytes:
-			kill(fmt.Sprintf("it takes too much memory: more than %s", speakSize(maxQueryBytes)))
-		default:
-			timer.Reset(every)
-		}
-	})
-	return func() { close(done); timer.Stop() }
+	}()
+	return func() { close(done); <-ended }
 }
 
 func heap() uint64 {

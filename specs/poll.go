@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sessevents/sessevents/engine"
@@ -49,7 +50,7 @@ func (s *Source) begin(target engine.Target, now time.Time) (t *turn, rebased bo
 
 // finish is the part of a poll after the questions.
 func (s *Source) finish(ctx context.Context, t *turn, asked answers, rebased bool) (engine.Outcome, error) {
-	t.doc = asked.doc
+	t.doc, t.moved = asked.doc, s.stream && asked.read > 0
 	t.old.Positions = asked.positions
 	if rebased {
 		t.events = append(t.events, eventlog.Event{Kind: "baseline", Level: eventlog.Note, Text: cut(t.label+": the spec changed; watching from a new baseline", maxText)})
@@ -75,6 +76,7 @@ type answers struct {
 	doc       any
 	positions map[string]json.RawMessage
 	more      bool
+	read      int // lines of a stream, also those that were left out
 	log       []string
 	committed []func()
 }
@@ -105,6 +107,7 @@ func (s *Source) ask(ctx context.Context, t *turn) (answers, error) {
 			return out, st.errorf(err)
 		}
 		out.more = out.more || a.More
+		out.read += a.Read
 		if a.Committed != nil {
 			out.committed = append(out.committed, a.Committed)
 		}
@@ -132,7 +135,7 @@ func (st step) errorf(err error) error {
 
 // askOne resolves the options of a step and asks.
 func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]any, out *answers) (fetchers.Answer, error) {
-	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now}
+	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now, Target: t.label, Env: shellEnv(t.target)}
 	req.Log = func(line string) { out.log = append(out.log, line) }
 	for _, o := range st.options {
 		if len(o.env) > 0 {
@@ -174,4 +177,15 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 		return fetchers.Answer{Doc: map[string]any{"error": fe.Word}, Position: req.Position}, nil
 	}
 	return a, err
+}
+
+// shellEnv are the values of a target as a shell text sees them: TARGET_PATH for target.path.
+func shellEnv(target map[string]any) map[string]string {
+	env := map[string]string{}
+	for name, v := range target {
+		if s, err := plain(v); err == nil {
+			env["TARGET_"+strings.ToUpper(name)] = s
+		}
+	}
+	return env
 }
