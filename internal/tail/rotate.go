@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (s *scan) follow(known []File, present []*seen) ([]job, error) {
 				plan = append(plan, j)
 			}
 		} else if !m.taken[at] { // found, but under a name that is not watched
-			plan = append(plan, m.rotated(f, at)...)
+			plan = append(plan, m.rotated(i, f, at)...)
 		}
 	}
 	owner := map[*seen]int{}
@@ -44,7 +45,7 @@ func (s *scan) follow(known []File, present []*seen) ([]job, error) {
 		f := p.fresh()
 		if i, ok := owner[p]; ok {
 			f = known[i]
-			f.Path, f.Dev, f.Inode, f.Since, f.Gone = p.path, p.dev, p.inode, 0, false
+			f.Path, f.Dev, f.Inode, f.Since, f.Was, f.Gone = p.path, p.dev, p.inode, 0, "", false
 		}
 		plan = append(plan, job{f, p})
 	}
@@ -171,11 +172,11 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 	for _, p := range m.present {
 		watched[p.path] = true
 	}
-	names, err := siblings(f.Path)
+	names, err := siblings(f.watched())
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Dir(f.Path)
+	dir := filepath.Dir(f.watched())
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if watched[path] || m.found[path] || m.ctx.Err() != nil {
@@ -190,7 +191,7 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 		if !fits(p) {
 			continue
 		}
-		ok := f.Offset == 0 && p.dev == f.Dev && p.inode == f.Inode && rotatedName(name, filepath.Base(f.Path))
+		ok := f.Offset == 0 && p.dev == f.Dev && p.inode == f.Inode && rotatedName(name, filepath.Base(f.watched()))
 		if !ok {
 			ok, _ = p.is(f)
 		}
@@ -257,40 +258,52 @@ func (m *match) lost(i int) (job, bool) {
 }
 
 // rotated is a file that lost its watched name, and the files that came and went between it and the present one.
-func (m *match) rotated(f File, at *seen) []job {
-	base, first := filepath.Base(f.Path), f.Since == 0
-	f.Path, f.Dev, f.Inode = at.path, at.dev, at.inode
-	if first || f.Since > m.now.Unix() {
+func (m *match) rotated(i int, f File, at *seen) []job {
+	was := f.watched()
+	f.Path, f.Dev, f.Inode, f.Was = at.path, at.dev, at.inode, was
+	if f.Since == 0 || f.Since > m.now.Unix() {
 		f.Since = m.now.Unix()
 	}
 	plan := []job{{f, at}}
-	if !first {
-		return plan
+	for _, later := range m.known[i+1:] {
+		if later.watched() == was {
+			return plan // what came after it is known
+		}
 	}
-	names, err := siblings(filepath.Join(filepath.Dir(at.path), base))
+	names, err := siblings(filepath.Join(filepath.Dir(at.path), filepath.Base(was)))
 	if err != nil {
-		m.note("files between %s and %s cannot be listed", at.path, base)
+		m.note("files between %s and %s cannot be listed", at.path, was)
 		return plan
 	}
+	base := filepath.Base(was)
 	for _, name := range between(names, base, filepath.Base(at.path)) {
 		p, err := lookAt(filepath.Join(filepath.Dir(at.path), name))
 		if err != nil || p == nil || m.knows(p) {
 			continue
 		}
 		g := p.fresh()
-		g.Since = m.now.Unix()
+		g.Since, g.Was = m.now.Unix(), was
 		plan = append(plan, job{g, p})
 	}
 	return plan
 }
 
+// watched is the watched name that a file has or had last.
+func (f File) watched() string {
+	if f.Was != "" {
+		return f.Was
+	}
+	return f.Path
+}
+
+// knows says that p is watched, or is where a known file was found.
 func (m *match) knows(p *seen) bool {
-	for _, f := range m.known {
-		if f.Inode == p.inode && f.Dev == p.dev {
+	for _, at := range append(slices.Clone(m.at), m.present...) {
+		if at != nil && at.inode == p.inode && at.dev == p.dev {
 			return true
 		}
 	}
-	return m.taken[p]
+	return false
 }
 
 // between returns, oldest first, the names that a series of rotations made after the one called found: log.2 and log.1

@@ -57,7 +57,9 @@ type File struct {
 	// Unread is what lay behind Offset at the last look: a line without its end, or a backlog.
 	Unread int64 `json:"unread,omitempty"`
 	// Since is when the file was first found under none of the names that are watched, in Unix seconds; 0: it has one.
-	Since int64 `json:"since,omitempty"`
+	// Was is the watched name that it had.
+	Since int64  `json:"since,omitempty"`
+	Was   string `json:"was,omitempty"`
 	// Gone says that it was then found nowhere at all. It is known again only with the inode and the birth (in Unix
 	// nanoseconds) that it had: a file with the same content made later is another one.
 	Gone bool  `json:"gone,omitempty"`
