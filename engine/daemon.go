@@ -123,6 +123,9 @@ func (o *Options) describe() (Info, error) {
 		return info, fmt.Errorf("source name %q: small letters, digits and -, at most 40", info.Name)
 	}
 	if o.Interval != 0 {
+		if info.IdleInterval <= info.Interval { // a source without an idle interval of its own stays one
+			info.IdleInterval = 0
+		}
 		info.Interval = o.Interval
 	}
 	info.IdleInterval = max(info.IdleInterval, info.Interval)

@@ -30,6 +30,9 @@ func (l *loop) sendDue(now time.Time) {
 		l.log.printf("message waits: %v", err)
 		return
 	}
+	if l.commits.step("settled") != nil {
+		return
+	}
 	l.running.Go(func() { l.sent <- l.address.Send(l.work, m.ID, m.Body) })
 }
 
@@ -40,6 +43,9 @@ func (l *loop) delivered(err error, now time.Time) {
 		l.outbox.refused(now)
 		l.delivery.LastError = err.Error()
 		l.log.printf("message %s was not taken, and is sent again: %v", id, err)
+		return
+	}
+	if l.commits.step("taken") != nil {
 		return
 	}
 	l.outbox.taken()

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/eventlog"
+)
+
+func TestENOSPCAtEachStepIsAFailedPollAndTheEventsComeOnce(t *testing.T) {
+	for _, step := range []string{"prepare", "append", "promote"} {
+		t.Run(step, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				full := false
+				value := 0 // of the world
+				source := &script{}
+				var b *bench
+				source.answer = func(context.Context, string, int) (Outcome, error) {
+					saved := 0
+					if s := b.loop.targets[0].Saved; s != nil {
+						if err := json.Unmarshal(s, &saved); err != nil {
+							return Outcome{}, err
+						}
+					}
+					o := Outcome{Saved: json.RawMessage(fmt.Sprint(value))}
+					if saved != value {
+						o.Events = []eventlog.Event{{Kind: "k", Text: fmt.Sprintf("%d to %d", saved, value)}}
+					}
+					return o, nil
+				}
+				b = run(t, t.TempDir(), source, func(o *Options) {
+					o.fault = func(now string) error {
+						if full && now == step {
+							return syscall.ENOSPC
+						}
+						return nil
+					}
+				})
+				defer b.end()
+				b.mustWatch("a")
+				full, value = true, 1
+				if r := b.ask(control.Request{Op: control.Poll}); len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Reason, "no space left") {
+					t.Errorf("a poll on a full disk: %+v", r)
+				}
+				for range 4 {
+					time.Sleep(5 * time.Second)
+					synctest.Wait()
+				}
+				r := b.ask(control.Request{Op: control.Status})
+				if step != "promote" && r.Report.Events != 0 {
+					t.Errorf("%d events in the log of a full disk", r.Report.Events)
+				}
+				if f := r.Report.LastFailure; f == nil || !strings.Contains(f.Reason, "no space left") {
+					t.Errorf("status does not say why: %+v", f)
+				}
+				full = false
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				value = 2
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				var changes []string
+				for _, line := range b.logged() {
+					if !strings.Contains(line, "the last 3 polls failed") {
+						changes = append(changes, line[strings.IndexByte(line, ' ')+1:])
+					}
+				}
+				if got := strings.Join(changes, ", "); got != "0 to 1, 1 to 2" {
+					t.Errorf("logged %q", b.logged())
+				}
+			})
+		})
+	}
+}
+
+// TestAFullDisk fills a small file system of its own, at every size at which a step may not fit any more.
+func TestAFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to mount a small file system")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("needs a small file system: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	must(t, os.Mkdir(dir+"/run", 0o700))
+	ballast := filepath.Join(dir, "ballast")
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		source := &script{}
+		var b *bench
+		source.answer = func(context.Context, string, int) (Outcome, error) {
+			saved := 0
+			if s := b.loop.targets[0].Saved; s != nil {
+				if err := json.Unmarshal(s, &saved); err != nil {
+					return Outcome{}, err
+				}
+			}
+			o := Outcome{Saved: json.RawMessage(fmt.Sprint(n))}
+			for i := saved + 1; i <= n; i++ {
+				o.Events = append(o.Events, eventlog.Event{Kind: "k", Text: fmt.Sprintf("change %d %s", i, strings.Repeat("x", 200))})
+			}
+			return o, nil
+		}
+		b = run(t, dir+"/run", source)
+		defer b.end()
+		b.mustWatch("a")
+		failed := 0
+		for size := 252 << 10; size >= 220<<10; size -= 1 << 10 {
+			// As much ballast as leaves room for a part of what the poll writes.
+			err := os.WriteFile(ballast, make([]byte, size), 0o600)
+			if err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			n += 20
+			r := b.ask(control.Request{Op: control.Poll})
+			failed += len(r.Failed)
+			must(t, os.Remove(ballast))
+			b.ask(control.Request{Op: control.Poll})
+		}
+		if failed < 3 {
+			t.Errorf("only %d polls met a full disk", failed)
+		}
+		next := 1
+		for _, line := range b.logged() {
+			if strings.Contains(line, "the last 3 polls failed") {
+				continue
+			}
+			if !strings.Contains(line, fmt.Sprintf(" change %d x", next)) {
+				t.Fatalf("logged %.60q where change %d was due", line, next)
+			}
+			next++
+		}
+		if next != n+1 {
+			t.Errorf("%d changes logged, of %d", next-1, n)
+		}
+		t.Logf("%d polls met a full disk", failed)
+	})
+}
