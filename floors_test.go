@@ -1,0 +1,94 @@
+package sessevents_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sessevents/sessevents"
+
+// floors are the packages of the house from the ground up: a package imports only from lower floors. A pattern is
+// one of path.Match. docs/architecture.md says what each is for.
+var floors = [][]string{
+	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub"},
+	{"internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
+	{"fetchers", "engine/control"},
+	{"engine"},
+	{"specs"},
+	{"schema", "examples"},
+	{"cmd/internal/*"},
+	{"cmd/*"},
+}
+
+// homes are the only packages that may import what is behind them; tests may everywhere.
+var homes = map[string][]string{
+	"gopkg.in/yaml.v3":             {"specs"},
+	"github.com/itchyny/gojq":      {"specs"},
+	"github.com/expr-lang/expr":    {"specs"},
+	"github.com/alecthomas/kong":   {"cmd/*", "cmd/internal/*"},
+	"github.com/fsnotify/fsnotify": {"engine", "internal/tail"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	GoFiles    []string
+}
+
+func TestFloors(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if name == module { // this test
+			continue
+		}
+		seen++
+		floor := floorOf(name)
+		if floor < 0 {
+			t.Errorf("%s stands on no floor: add it to the list, and to docs/architecture.md", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if below, ok := strings.CutPrefix(imported, module+"/"); ok && floorOf(below) >= floor {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", name, floor, below, floorOf(below))
+			}
+			for root, allowed := range homes {
+				if (imported == root || strings.HasPrefix(imported, root+"/")) && !matches(allowed, name) {
+					t.Errorf("%s imports %s, whose home is %s", name, imported, strings.Join(allowed, ", "))
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d packages were looked at", seen)
+	}
+}
+
+func floorOf(name string) int {
+	return slices.IndexFunc(floors, func(floor []string) bool { return matches(floor, name) })
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return ok && err == nil
+	})
+}
