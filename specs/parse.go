@@ -182,10 +182,10 @@ func yamlTraps() []yamlTrap {
 	re := regexp.MustCompile
 	return []yamlTrap{
 		{"", re(`^ *(\t+)`), "tab", "YAML is indented by spaces, never by tabs"},
-		{"", re(`[{\[,][^'"]*?[:,\[] *(\$\{[^}]*\}?)`), "unquoted-template", "quote it: in `{…}` and `[…]` a `${…}` must stand in quotes"},
 		{"unknown escape character", re(`"[^"]*?(\\[^0abt\tnvfre "/\\N_LPxuU])`), "escape", "write the string in single quotes: there a backslash is a backslash"},
 		{"mapping values are not allowed", re(`^[^:#]*: +[^'"#{\[|>][^#]*?(: )`), "unquoted-colon", "quote the string: it holds a colon and a space"},
 		{"cannot start any token", re(": *([%@`].*)$"), "unquoted", "quote the string: it begins with a character that YAML keeps for itself"},
+		{"", re(`^[^'"]*?(?:^|[^$'"])[{\[](?:[^'"]*?[:,\[])? *(\$\{[^}]*\}?)`), "unquoted-template", "quote it: in `{…}` and `[…]` a `${…}` must stand in quotes"},
 	}
 }
 

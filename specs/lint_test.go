@@ -1,0 +1,82 @@
+package specs_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/specs"
+)
+
+var real = specs.Options{Fetchers: fetchers.All}
+
+func codesOf(src string) []string {
+	var codes []string
+	_, _, found := specs.Check("queue.yaml", []byte(src), real)
+	for _, d := range found {
+		codes = append(codes, d.Code)
+	}
+	return codes
+}
+
+// TestEveryCodeHasAnExampleThatShowsIt: the bad example has the fault, the good one has none at all.
+func TestEveryCodeHasAnExampleThatShowsIt(t *testing.T) {
+	if got := codesOf(specs.ExampleSpec); len(got) > 0 {
+		t.Fatalf("the spec that examples change has faults: %q", got)
+	}
+	for _, c := range specs.Codes {
+		if c.Code == "read" || c.Code == "size" { // TestC15_FilesThatAreNoSpec
+			continue
+		}
+		bad := c.Bad
+		if c.Line != "" {
+			if !strings.Contains(specs.ExampleSpec, c.Line) {
+				t.Errorf("%s: no line %q", c.Code, c.Line)
+				continue
+			}
+			bad = strings.Replace(specs.ExampleSpec, c.Line, c.Bad, 1)
+			good := strings.Replace(specs.ExampleSpec, c.Line, c.Good, 1)
+			if got := codesOf(good); slices.Contains(got, c.Code) {
+				t.Errorf("%s: what to write instead has it too: %q", c.Code, got)
+			}
+		}
+		if got := codesOf(bad); !slices.Contains(got, c.Code) {
+			t.Errorf("%s: the example gives %q", c.Code, got)
+		}
+	}
+}
+
+// TestEveryCodeIsListed reads the codes out of the program text: none may be without an entry.
+func TestEveryCodeIsListed(t *testing.T) {
+	listed := map[string]bool{}
+	for _, c := range specs.Codes {
+		listed[c.Code] = true
+	}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := regexp.MustCompile(`(?:Code: |Error, |Warning, |\.(?:fault|warn)\((?:member\(.*?\)|[^"\n]*?), |whole\(|code: )"([a-z-]+)"`)
+	count := 0
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), "_test.go") || f.Name() == "codes.go" || !strings.HasSuffix(f.Name(), ".go") {
+			continue
+		}
+		src, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range call.FindAllStringSubmatch(string(src), -1) {
+			count++
+			if !listed[m[1]] {
+				t.Errorf("%s: code %q is not listed", f.Name(), m[1])
+			}
+		}
+	}
+	if count < len(specs.Codes) {
+		t.Errorf("only %d uses of codes found: the search is out of date", count)
+	}
+}
