@@ -10,7 +10,8 @@ type Request struct {
 	// N counts the requests from 1.
 	N    int
 	Path string
-	// Side says that it is no part of the conversation: it offers no tools, as a request for a title does.
+	// Side says that it is no part of the conversation: it offers no tools to work with, as a request for a title
+	// does.
 	Side     bool
 	Model    string
 	Stream   bool

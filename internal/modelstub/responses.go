@@ -30,12 +30,15 @@ func (responses) read(body []byte, r *Request) error {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return fmt.Errorf("read request: %w", err)
 	}
-	r.Model, r.Stream, r.Side = in.Model, in.Stream, len(in.Tools) == 0
+	r.Model, r.Stream, r.Side = in.Model, in.Stream, true
 	for _, t := range in.Tools {
 		if t.Name == "" { // a tool of the server's own has only its type
 			t.Name = t.Type
 		}
 		r.Tools = append(r.Tools, t.Name)
+		if t.Name != "apply_patch" { // which Codex offers even where it wants a title
+			r.Side = false
+		}
 	}
 	for _, it := range in.Input {
 		switch it.Type {

@@ -1,8 +1,6 @@
 package realclient
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,12 +153,7 @@ func (c *Claude) WaitIdle(ctx context.Context) error {
 }
 
 // Prompt pastes text and submits it. It does not wait for the turn.
-func (c *Claude) Prompt(text string) error {
-	if err := c.Paste(text); err != nil {
-		return err
-	}
-	return c.Keys("Enter")
-}
+func (c *Claude) Prompt(text string) error { return c.submit(text) }
 
 // Exit leaves the session as a user does, and ends its background commands when it asks about them. It returns when
 // the process has ended.
@@ -213,22 +206,14 @@ func (c *Claude) Transcript() ([]Row, error) {
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	b, err := os.ReadFile(files[0])
-	if err != nil {
-		return nil, err
-	}
 	var rows []Row
-	lines := bufio.NewReader(bytes.NewReader(b))
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil { // the last line is not whole yet, or there is none
-			return rows, nil
-		}
+	err = eachLine(files[0], func(line []byte) {
 		var r Row
 		if json.Unmarshal(line, &r) == nil { // rows of other kinds may have members of other types
 			rows = append(rows, r)
 		}
-	}
+	})
+	return rows, err
 }
 
 // Peers are the messages from other processes that the session has taken, oldest first.

@@ -13,7 +13,7 @@ import (
 )
 
 // turnTimeout is how long one turn may take on a loaded machine.
-const turnTimeout = 60 * time.Second
+const turnTimeout = 120 * time.Second
 
 // session is a Claude Code session with its model.
 type session struct {
@@ -158,8 +158,10 @@ func bash(command string, background bool) modelstub.Tool {
 // TestAPeerWakesAnIdleSession proves the harness: a frame that this test writes, and what the model and the
 // transcript have of it.
 func TestAPeerWakesAnIdleSession(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"bypass", "prompting"} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			s := newSession(t, ClaudeOptions{Bypass: mode == "bypass"})
 			f := frame{from: "uds:" + s.home.Run + "/peer.sock", name: "some peer", mode: mode, id: "0b0e7a3e-5a8f-4a7c-9d1c-1f2e3d4c5b6a", body: "wake up"}
 			s.send(t, f)
@@ -178,6 +180,7 @@ func TestAPeerWakesAnIdleSession(t *testing.T) {
 }
 
 func TestAPromptIsATurnWithItsTools(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	s.model.Add(
 		modelstub.Reply{Text: "I look.", Tools: []modelstub.Tool{bash("echo $((40 + 2)) lines", false)}},

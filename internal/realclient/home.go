@@ -88,7 +88,7 @@ func (h *Home) WriteFile(t testing.TB, path, text string) {
 // endAll kills what still has this home in its environment, a while after it was told to end.
 func (h *Home) endAll(t testing.TB) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	left := h.Processes()
 	for len(left) > 0 && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond) // there is no event for the end of another's child

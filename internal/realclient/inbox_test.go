@@ -102,6 +102,7 @@ func (s *session) taken(t *testing.T) []string {
 const someID = "0b0e7a3e-5a8f-4a7c-9d1c-1f2e3d4c5b6a"
 
 func TestInboxDropsDuplicates(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	m := newMailbox(t, s, "p.sock", "p.sock")
 	for _, f := range []frame{
@@ -127,6 +128,7 @@ func TestInboxDropsDuplicates(t *testing.T) {
 }
 
 func TestInboxKeepsOnlyUUIDsAsIDs(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	m := newMailbox(t, s, "p.sock", "p.sock")
 	for i, row := range []struct{ id, kept string }{{someID, someID}, {"log-events-17", ""}} {
@@ -178,6 +180,7 @@ var envelopes = []struct {
 }
 
 func TestInboxHoldsWhatItCannotReadBack(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	m := newMailbox(t, s, "p.sock", "p.sock")
 	// What is held opens a dialog, which puts off what comes after it: it comes last.
@@ -209,6 +212,7 @@ func TestInboxHoldsWhatItCannotReadBack(t *testing.T) {
 }
 
 func TestInboxReportsToAPercentEncodedAddress(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	m := newMailbox(t, s, "a+b@c.sock", "a%2Bb%40c.sock")
 	f := frame{from: m.from, name: "peer", mode: "prompting", body: "x"}
@@ -266,6 +270,7 @@ func TestInboxTakesAMessageASecondForAWhile(t *testing.T) {
 }
 
 func TestInboxDropsWhatIsOverTheBudget(t *testing.T) {
+	t.Parallel()
 	s := newSession(t, ClaudeOptions{Bypass: true})
 	from := "uds:" + filepath.Join(s.home.Run, "p.sock")
 	for i := range 40 {

@@ -171,6 +171,7 @@ func (w *watched) log(t *testing.T) string {
 // TestSE6_AnIdleSessionWakes is the main job, on the real client: its own background task tells an idle session that
 // a file grew, in each permission mode and with each way to say so.
 func TestSE6_AnIdleSessionWakes(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		bypass         bool
 		mode, envelope string
@@ -181,6 +182,7 @@ func TestSE6_AnIdleSessionWakes(t *testing.T) {
 		{false, "auto", ""},
 	} {
 		t.Run(fmt.Sprintf("bypass=%v,mode=%s", row.bypass, row.mode), func(t *testing.T) {
+			t.Parallel()
 			w := newWatched(t, row.bypass, row.mode, nil)
 			w.grow(t, 1097)
 			r := w.request(t, "0 to 1097 bytes")
@@ -234,6 +236,7 @@ func (w *watched) gone(t *testing.T) {
 // TestSE6_7_AHeldMessageIsReported: the daemon names a mode that is not the session's, and lives in the folder to
 // which the client reports.
 func TestSE6_7_AHeldMessageIsReported(t *testing.T) {
+	t.Parallel()
 	w := newWatched(t, false, "bypass", func(h *Home) string { return filepath.Join(h.Run, "cc-socks") })
 	w.grow(t, 1097)
 	ctx, cancel := context.WithTimeout(t.Context(), turnTimeout)

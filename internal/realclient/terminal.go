@@ -112,6 +112,25 @@ func (m *Terminal) Keys(names ...string) error {
 	return err
 }
 
+// submit pastes text and submits it.
+func (m *Terminal) submit(text string) error {
+	if err := m.Paste(text); err != nil {
+		return err
+	}
+	return m.Keys("Enter")
+}
+
+// quit types a command that ends the program, and returns when it has ended.
+func (m *Terminal) quit(ctx context.Context, command string) error {
+	if err := m.Type(command); err != nil {
+		return err
+	}
+	if err := m.Keys("Enter"); err != nil {
+		return err
+	}
+	return m.WaitDead(ctx)
+}
+
 // Dead reports whether the program has ended.
 func (m *Terminal) Dead() (bool, error) {
 	out, err := m.tmux(nil, "list-panes", "-t", "main", "-F", "#{pane_dead}")
