@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(serverEnv) != "" {
+		benchServe()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // asker asks one fetcher of one set with the defaults of its table.
 type asker struct {

@@ -203,11 +203,14 @@ func (x *exchange) read(resp *http.Response, wanted bool) ([]byte, error) {
 	default:
 		return nil, failf("parse", "the content encoding %s is not understood", plain(encoding, 40))
 	}
-	data, err := io.ReadAll(r)
-	if err != nil {
+	var data bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n <= x.left {
+		data.Grow(int(min(n, megabyte)) + bytes.MinRead)
+	}
+	if _, err := data.ReadFrom(r); err != nil {
 		return nil, packingError(err)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 func packingError(err error) error {

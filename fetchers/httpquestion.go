@@ -2,9 +2,12 @@ package fetchers
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -59,9 +62,22 @@ func newQuestion(o options, r Request) (*question, error) {
 	if err := q.setHeaders(o.dict("headers")); err != nil {
 		return nil, err
 	}
-	q.key = digest(r.Target, q.method, q.url.String(), q.url.User.String(), q.header, string(q.body), q.form, q.paged, q.accept, o.text("ca"))
 	q.credential = q.credentials()
+	q.key = digest(q.identity(r.Target, o.text("ca"))...)
 	return q, nil
+}
+
+// identity is everything that the answer may depend on: the same for two polls of one target, and for nothing else.
+func (q *question) identity(target, ca string) []string {
+	id := []string{target, ca, q.method, q.url.String(), q.host, string(q.body), q.form, fmt.Sprint(q.accept)}
+	if q.paged != nil {
+		id = append(id, fmt.Sprint(*q.paged))
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.header)) {
+		id = append(id, name)
+		id = append(id, q.header[name]...)
+	}
+	return id
 }
 
 // address reads a URL that a request may go to.
@@ -151,21 +167,23 @@ func (q *question) credentials() string {
 		}
 	}
 	slices.Sort(who)
-	return digest(who)
+	return digest(who...)
 }
 
 func holdsAny(text string, secrets []string) bool {
 	return slices.ContainsFunc(secrets, func(s string) bool { return s != "" && strings.Contains(text, s) })
 }
 
-// digest names values without showing them.
-func digest(values ...any) string {
-	data, err := json.Marshal(values)
-	if err != nil { // strings, lists and maps of them: always JSON
-		data = fmt.Append(nil, values...)
+// digest names a list of texts without showing them.
+func digest(texts ...string) string {
+	h := sha256.New()
+	var size [8]byte
+	for _, t := range texts {
+		binary.LittleEndian.PutUint64(size[:], uint64(len(t)))
+		h.Write(size[:])
+		_, _ = io.WriteString(h, t)
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // shown is an address for documents and logs: without a password.

@@ -121,7 +121,7 @@ func streamPaths(ctx context.Context, o options) ([]string, error) {
 type collector struct {
 	sieve   sieve
 	want    *wanted
-	decoder lineDecoder
+	decoder jsonDecoder
 	fail    bool
 	lines   []any
 	bytes   int

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/sessevents/sessevents/internal/value"
 )
 
 // parseOutput reads what a command printed. A command that ended with another accepted code than 0 need not have
@@ -55,11 +53,12 @@ func decodeJSON(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, failf("parse", "empty, not JSON")
 	}
-	if !utf8.Valid(data) {
+	var d jsonDecoder
+	v, ok := d.decode(data, nil)
+	if !ok && !utf8.Valid(data) {
 		return nil, failf("parse", "not UTF-8, not JSON (%d bytes)", len(data))
 	}
-	v, err := value.Decode(data)
-	if err != nil {
+	if !ok {
 		return nil, failf("parse", "not JSON (%d bytes)", len(data))
 	}
 	return v, nil
@@ -111,23 +110,23 @@ func (b body) parse(form string) (any, error) {
 	if err == nil {
 		switch form {
 		case "text":
-			return text, nil
+			return string(text), nil
 		case "lines":
-			return splitLines(text), nil
+			return splitLines(string(text)), nil
 		}
 	}
 	named := media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
 	if err == nil && form == "auto" && !named {
 		if media == "" || media == "text/plain" || media == "application/octet-stream" {
-			if v, ok := looksJSON([]byte(text)); ok {
+			if v, ok := looksJSON(text); ok {
 				return v, nil
 			}
 		}
-		return text, nil
+		return string(text), nil
 	}
 	var v any
 	if err == nil {
-		v, err = decodeJSON([]byte(text))
+		v, err = decodeJSON(text)
 	}
 	if err != nil && b.status/100 != 2 {
 		return nil, nil
@@ -148,29 +147,29 @@ func (b body) media() string {
 }
 
 // decodeText brings text to UTF-8.
-func decodeText(data []byte, charset string) (string, error) {
+func decodeText(data []byte, charset string) ([]byte, error) {
 	switch strings.ToLower(charset) {
 	case "", "utf-8", "utf8", "us-ascii", "ascii":
 		data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 		if !utf8.Valid(data) {
-			return "", failf("parse", "not UTF-8")
+			return nil, failf("parse", "not UTF-8")
 		}
-		return string(data), nil
+		return data, nil
 	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
-		out := make([]rune, len(data))
-		for i, b := range data {
-			out[i] = rune(b)
+		out := make([]byte, 0, len(data))
+		for _, b := range data {
+			out = utf8.AppendRune(out, rune(b))
 		}
-		return string(out), nil
+		return out, nil
 	case "utf-16", "utf-16le", "utf-16be":
 		return decodeUTF16(data, strings.ToLower(charset) != "utf-16le")
 	}
-	return "", failf("parse", "the charset %s is not understood", plain(charset, 40))
+	return nil, failf("parse", "the charset %s is not understood", plain(charset, 40))
 }
 
-func decodeUTF16(data []byte, big bool) (string, error) {
+func decodeUTF16(data []byte, big bool) ([]byte, error) {
 	if len(data)%2 != 0 {
-		return "", failf("parse", "half a character of UTF-16")
+		return nil, failf("parse", "half a character of UTF-16")
 	}
 	units := make([]uint16, 0, len(data)/2)
 	for i := 0; i < len(data); i += 2 {
@@ -187,5 +186,5 @@ func decodeUTF16(data []byte, big bool) (string, error) {
 	if len(units) > 0 && units[0] == 0xfeff {
 		units = units[1:]
 	}
-	return string(utf16.Decode(units)), nil
+	return []byte(string(utf16.Decode(units))), nil
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/sessevents/sessevents/internal/value"
 )
 
-// lineDecoder decodes one JSON value from each line. It takes and refuses exactly what encoding/json does, invalid
+// jsonDecoder decodes one JSON value from each line. It takes and refuses exactly what encoding/json does, invalid
 // UTF-8 apart, which it refuses, and gives what [value.Decode] gives, without the members that nobody wants: those are
 // checked and gone past. It exists for its speed: a busy log is decoded line by line on every poll. The slices it
 // gives hold nothing of the line.
-type lineDecoder struct {
+type jsonDecoder struct {
 	data  []byte
 	at    int
 	depth int
@@ -25,7 +25,7 @@ const (
 )
 
 // decode returns the value of a line, and false if it is not JSON.
-func (d *lineDecoder) decode(line []byte, want *wanted) (any, bool) {
+func (d *jsonDecoder) decode(line []byte, want *wanted) (any, bool) {
 	if !utf8.Valid(line) {
 		return nil, false
 	}
@@ -38,7 +38,7 @@ func (d *lineDecoder) decode(line []byte, want *wanted) (any, bool) {
 	return v, d.at == len(d.data)
 }
 
-func (d *lineDecoder) space() {
+func (d *jsonDecoder) space() {
 	for d.at < len(d.data) {
 		switch d.data[d.at] {
 		case ' ', '\t', '\r', '\n':
@@ -50,7 +50,7 @@ func (d *lineDecoder) space() {
 }
 
 // next returns the next byte that is no space, without taking it; 0 at the end.
-func (d *lineDecoder) next() byte {
+func (d *jsonDecoder) next() byte {
 	d.space()
 	if d.at == len(d.data) {
 		return 0
@@ -58,7 +58,7 @@ func (d *lineDecoder) next() byte {
 	return d.data[d.at]
 }
 
-func (d *lineDecoder) value(want *wanted) (any, bool) {
+func (d *jsonDecoder) value(want *wanted) (any, bool) {
 	switch c := d.next(); c {
 	case '{':
 		return d.object(want)
@@ -108,7 +108,7 @@ func smallInt(raw []byte) (int, bool) {
 	return n, true
 }
 
-func (d *lineDecoder) object(want *wanted) (any, bool) {
+func (d *jsonDecoder) object(want *wanted) (any, bool) {
 	if !d.enter() {
 		return nil, false
 	}
@@ -140,7 +140,7 @@ func (d *lineDecoder) object(want *wanted) (any, bool) {
 }
 
 // wants looks up a member's raw name: its name, what is wanted below it, and whether it is gone past.
-func (d *lineDecoder) wants(raw []byte, want *wanted) (name string, below *wanted, skip, ok bool) {
+func (d *jsonDecoder) wants(raw []byte, want *wanted) (name string, below *wanted, skip, ok bool) {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		var plain string
 		if json.Unmarshal(raw, &plain) != nil {
@@ -175,7 +175,7 @@ func (d *lineDecoder) wants(raw []byte, want *wanted) (name string, below *wante
 	return name, nil, false, true
 }
 
-func (d *lineDecoder) list(want *wanted) (any, bool) {
+func (d *jsonDecoder) list(want *wanted) (any, bool) {
 	if !d.enter() {
 		return nil, false
 	}
@@ -193,7 +193,7 @@ func (d *lineDecoder) list(want *wanted) (any, bool) {
 }
 
 // skip goes past a value and checks it.
-func (d *lineDecoder) skip() bool {
+func (d *jsonDecoder) skip() bool {
 	switch d.next() {
 	case '{':
 		if !d.enter() {
@@ -234,14 +234,14 @@ func (d *lineDecoder) skip() bool {
 }
 
 // enter takes the bracket that opens an object or a list.
-func (d *lineDecoder) enter() bool {
+func (d *jsonDecoder) enter() bool {
 	d.at++
 	d.depth++
 	return d.depth <= maxDepth
 }
 
 // first says whether an object or a list has an element at all.
-func (d *lineDecoder) first(end byte) (more, ok bool) {
+func (d *jsonDecoder) first(end byte) (more, ok bool) {
 	if d.next() == end {
 		d.at++
 		return false, true
@@ -250,7 +250,7 @@ func (d *lineDecoder) first(end byte) (more, ok bool) {
 }
 
 // another goes past a comma to the next element, or past the end.
-func (d *lineDecoder) another(end byte) (more, ok bool) {
+func (d *jsonDecoder) another(end byte) (more, ok bool) {
 	switch c := d.next(); c {
 	case ',':
 		d.at++
@@ -263,7 +263,7 @@ func (d *lineDecoder) another(end byte) (more, ok bool) {
 }
 
 // name takes a member's name, quotes included, and the colon behind it.
-func (d *lineDecoder) name() ([]byte, bool) {
+func (d *jsonDecoder) name() ([]byte, bool) {
 	if d.next() != '"' {
 		return nil, false
 	}
@@ -275,7 +275,7 @@ func (d *lineDecoder) name() ([]byte, bool) {
 	return raw, true
 }
 
-func (d *lineDecoder) text() (any, bool) {
+func (d *jsonDecoder) text() (any, bool) {
 	raw, ok := d.quoted()
 	if !ok {
 		return nil, false
@@ -291,7 +291,7 @@ func (d *lineDecoder) text() (any, bool) {
 }
 
 // quoted takes a string, quotes included, and checks it. What it returns is still escaped.
-func (d *lineDecoder) quoted() ([]byte, bool) {
+func (d *jsonDecoder) quoted() ([]byte, bool) {
 	begin := d.at
 	for i := begin + 1; i < len(d.data); i++ {
 		switch c := d.data[i]; {
@@ -333,7 +333,7 @@ func escape(b []byte) (int, bool) {
 	return 0, false
 }
 
-func (d *lineDecoder) word(w string) bool {
+func (d *jsonDecoder) word(w string) bool {
 	if !bytes.HasPrefix(d.data[d.at:], []byte(w)) {
 		return false
 	}
@@ -342,7 +342,7 @@ func (d *lineDecoder) word(w string) bool {
 }
 
 // number takes a number and checks its form.
-func (d *lineDecoder) number() ([]byte, bool) {
+func (d *jsonDecoder) number() ([]byte, bool) {
 	begin := d.at
 	if d.peek() == '-' {
 		d.at++
@@ -370,14 +370,14 @@ func (d *lineDecoder) number() ([]byte, bool) {
 	return d.data[begin:d.at], true
 }
 
-func (d *lineDecoder) peek() byte {
+func (d *jsonDecoder) peek() byte {
 	if d.at < len(d.data) {
 		return d.data[d.at]
 	}
 	return 0
 }
 
-func (d *lineDecoder) digits() bool {
+func (d *jsonDecoder) digits() bool {
 	begin := d.at
 	for d.at < len(d.data) && d.data[d.at] >= '0' && d.data[d.at] <= '9' {
 		d.at++

@@ -18,7 +18,7 @@ var lineSeeds = []string{
 	"{\"a\":\"\ufffd\"}", `100000000000000000000000000000000000000000`, `0.1`, `1.0`, `4503599627370497.5`, `9007199254740993.0`,
 }
 
-func FuzzLineDecoderEqualsTheBorder(f *testing.F) {
+func FuzzJSONDecoderEqualsTheBorder(f *testing.F) {
 	for _, s := range lineSeeds {
 		f.Add(s)
 	}
@@ -27,7 +27,7 @@ func FuzzLineDecoderEqualsTheBorder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		want, err := value.Decode([]byte(line))
 		valid := err == nil && utf8.ValidString(line)
-		var d lineDecoder
+		var d jsonDecoder
 		got, ok := d.decode([]byte(line), nil)
 		if ok != valid || valid && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q: got %#v %v, want %#v %v", line, got, ok, want, err)
@@ -46,7 +46,7 @@ func FuzzNarrowKeepsWhatIsRead(f *testing.F) {
 	f.Add(`{"a":{"b":1,"c":2},"b":[{"b":3,"a":4}]}`, "a", "b")
 	f.Add(`{"\u0061":{"\u0062":"st\u006fp"}}`, "a", "stop")
 	f.Fuzz(func(t *testing.T, line, one, two string) {
-		var d lineDecoder
+		var d jsonDecoder
 		whole, ok := d.decode([]byte(line), nil)
 		if !ok {
 			return

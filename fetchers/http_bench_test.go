@@ -1,0 +1,158 @@
+package fetchers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	benchURLs  = 1000
+	benchAtOne = 32
+	serverEnv  = "FETCHERS_BENCH_SERVER"
+)
+
+// benchServe answers with a body of 2 KB after 20 ms. It is a process of its own: its work is not the client's.
+func benchServe() {
+	item := fmt.Sprintf(`{"id":1,"name":"a name","state":"open","text":%q}`, strings.Repeat("x", 30))
+	body := "[" + item
+	for len(body) < 2000 {
+		body += "," + item
+	}
+	body += "]"
+	srv := http.Server{Addr: os.Getenv(serverEnv), ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		w.Header().Set("Etag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, body)
+	})}
+	fmt.Fprintln(os.Stderr, srv.ListenAndServe())
+	os.Exit(1)
+}
+
+// atOnce runs ask for every number under the bound.
+func atOnce(ask func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range benchAtOne {
+		wg.Go(func() {
+			for i := range next {
+				ask(i)
+			}
+		})
+	}
+	for i := range benchURLs {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// BenchmarkHTTP asks a thousand addresses, 32 at once, beside a bare loop of the standard client. The ratios are
+// processor time of the client alone.
+func BenchmarkHTTP(b *testing.B) {
+	addr := freeAddr(b)
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := exec.Command(self)
+	server.Env = append(os.Environ(), serverEnv+"="+addr)
+	if err := server.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	url := func(i int) string { return fmt.Sprintf("http://%s/%d", addr, i) }
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchAtOne}}
+	defer client.CloseIdleConnections()
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		resp, err := client.Get(url(0))
+		if err == nil {
+			resp.Body.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			b.Fatal(err)
+		}
+	}
+	loop := func(use func(io.Reader) error) time.Duration {
+		began := cpu()
+		for range 3 {
+			atOnce(func(i int) {
+				resp, err := client.Get(url(i))
+				if err == nil {
+					err = use(resp.Body)
+					resp.Body.Close()
+				}
+				if err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		return (cpu() - began) / 3
+	}
+	bare := loop(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
+	decoding := loop(func(r io.Reader) error { var v any; return json.NewDecoder(r).Decode(&v) })
+
+	for _, again := range []bool{false, true} {
+		name := "first-poll"
+		if again {
+			name = "second-poll-304"
+		}
+		b.Run(name, func(b *testing.B) {
+			set := NewSet()
+			defer set.Close()
+			ask := set.Fetchers()["http"].Fetch
+			poll := func(i int) {
+				r := Request{Now: time.Now(), Target: fmt.Sprint(i), Options: map[string]any{
+					"url": url(i), "accept": []int64{200}, "parse": "auto", "maxBytes": int64(10 * megabyte), "redirects": int64(5),
+				}}
+				answer, err := ask(context.Background(), r)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				answer.Committed()
+			}
+			if again {
+				atOnce(poll)
+			}
+			var spent time.Duration
+			for b.Loop() {
+				if !again {
+					set.answers = answers{}
+				}
+				began := cpu()
+				atOnce(poll)
+				spent += cpu() - began
+			}
+			each := spent / time.Duration(b.N)
+			b.ReportMetric(each.Seconds(), "cpu-s/op")
+			b.ReportMetric(each.Seconds()/bare.Seconds(), "of-bare-client")
+			b.ReportMetric(each.Seconds()/decoding.Seconds(), "of-bare-client-that-decodes")
+		})
+	}
+}
+
+func freeAddr(b *testing.B) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
