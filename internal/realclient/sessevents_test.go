@@ -22,11 +22,10 @@ type watched struct {
 	file   string // empty at first
 	socket string // the daemon's control socket
 	dir    string // the daemon's runtime directory
-	env    map[string]string
 }
 
 // newWatched lets a session start the daemon as a background task of its own and watch a file by a second call, and
-// returns when its turn is over.
+// returns when its turn is over. dir, where it is not nil, names the runtime directory.
 func newWatched(t *testing.T, bypass bool, mode string, dir func(*Home) string) *watched {
 	t.Helper()
 	Find(t, "claude")
@@ -37,14 +36,15 @@ func newWatched(t *testing.T, bypass bool, mode string, dir func(*Home) string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watched{spec: spec, env: map[string]string{}}
+	w := &watched{spec: spec}
 	w.session = newSessionIn(t, func(h *Home) ClaudeOptions {
+		o := ClaudeOptions{Bypass: bypass, Path: programs}
 		w.dir = filepath.Join(h.Run, "session-events")
 		if dir != nil {
 			w.dir = dir(h)
-			w.env["SESSION_EVENTS_DIR"] = w.dir
+			o.Env = map[string]string{"SESSION_EVENTS_DIR": w.dir}
 		}
-		return ClaudeOptions{Bypass: bypass, Path: programs, Env: w.env}
+		return o
 	})
 	w.file = filepath.Join(w.home.Work, "build.log")
 	w.socket = filepath.Join(w.dir, fmt.Sprintf("%d.log-events.sock", w.PID))
@@ -193,14 +193,16 @@ func TestSE6_AnIdleSessionWakes(t *testing.T) {
 			if o.Kind != "peer" || o.Name != "log-events" || o.FromMode != row.envelope || o.From != "uds:"+w.socket {
 				t.Errorf("origin in the transcript: %+v", o)
 			}
-			if n := len(w.model.Requests()); r.News()[len(r.News())-1].Role != "user" {
-				t.Errorf("of %d requests, the message came in a message of role %s", n, r.News()[len(r.News())-1].Role)
+			if last := r.News()[len(r.News())-1]; last.Role != "user" { // system: the session was not idle
+				t.Errorf("the message came in a message of role %s", last.Role)
 			}
 			w.idle(t)
 
 			// And once more, after the first: the daemon goes on.
 			w.grow(t, 3)
-			w.request(t, "1097 to 1100 bytes")
+			if r := w.request(t, "1097 to 1100 bytes"); !r.Says(w.message(row.envelope, 1097, 1100)) {
+				t.Errorf("the second time the model was told %+v", r.News())
+			}
 			w.idle(t)
 			w.exit(t)
 			w.gone(t)
@@ -231,6 +233,21 @@ func (w *watched) gone(t *testing.T) {
 	if last := lines[len(lines)-1]; !strings.Contains(last, "stopped") {
 		t.Errorf("the daemon log ends with %q", last)
 	}
+}
+
+// TestSE5_3_AKilledSessionEndsItsDaemon: nobody tells the daemon, which is not the session's child any more.
+func TestSE5_3_AKilledSessionEndsItsDaemon(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, true, "bypass", nil)
+	p, err := os.FindProcess(w.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(t)
+	w.net.RequireNone(t)
 }
 
 // TestSE6_7_AHeldMessageIsReported: the daemon names a mode that is not the session's, and lives in the folder to
