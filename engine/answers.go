@@ -210,6 +210,7 @@ func (l *loop) watch(parsed Target, now time.Time) (<-chan polled, error) {
 	}
 	t.queued = append(t.queued, t.waiters...) // who waits for the old target gets what the new one comes to
 	t.waiters = nil
+	l.listen(t)
 	l.schedule.stirred(now, true)
 	return l.pollOne(t, now), nil
 }
@@ -253,7 +254,7 @@ func (l *loop) unwatch(meant func(text string) bool) (gone []string, err error) 
 		return nil, err
 	}
 	for _, t := range removed {
-		t.generation++
+		l.remove(t)
 		t.waiters = append(t.waiters, t.queued...)
 		l.answer(t, polled{})
 	}

@@ -99,6 +99,16 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, ok := o.Source.(Watcher); ok {
+		if l.waker = newWaker(files); l.waker != nil {
+			var hearing sync.WaitGroup
+			hearing.Go(l.waker.run)
+			closers = append(closers, func() error { err := l.waker.close(); hearing.Wait(); return err })
+			for _, t := range l.targets {
+				l.listen(t)
+			}
+		}
+	}
 	o.greet(l)
 
 	ctx, stop := context.WithCancelCause(ctx)

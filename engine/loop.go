@@ -47,6 +47,7 @@ type loop struct {
 	targets  []*target
 	schedule schedule
 	outbox   *outbox // nil for a file sink
+	waker    *waker  // nil where there are no notices of changes
 
 	requests chan request
 	results  chan *result
@@ -111,9 +112,19 @@ func (l *loop) run(ctx context.Context) {
 			l.delivered(err, time.Now())
 		case <-tick.C:
 			l.checkOwner()
+		case <-l.woken():
+			l.wakeUp(time.Now())
 		case <-timer.C:
 		}
 	}
+}
+
+// woken is the waker's notice, nil where there is no waker.
+func (l *loop) woken() <-chan struct{} {
+	if l.waker == nil {
+		return nil
+	}
+	return l.waker.notify
 }
 
 func (l *loop) tick() time.Duration {
@@ -200,7 +211,7 @@ func (l *loop) startDue(now time.Time) {
 
 // start polls one target, beside the loop.
 func (l *loop) start(t *target, now time.Time, all bool) {
-	t.polling, t.due, t.inFull = true, time.Time{}, all
+	t.polling, t.started, t.due, t.inFull = true, now, time.Time{}, all
 	t.waiters, t.queued = append(t.waiters, t.queued...), nil
 	l.polling++
 	asked, generation := t.Target, t.generation

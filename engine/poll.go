@@ -114,6 +114,7 @@ func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	if r.outcome.More {
 		t.due = now
 	}
+	l.listen(t)
 	if r.outcome.Done {
 		l.remove(t)
 		l.log.printf("%q is done: not watched any more", t.Text)
@@ -258,6 +259,9 @@ func (l *loop) announce() {
 
 func (l *loop) remove(t *target) {
 	t.generation++
+	if l.waker != nil {
+		l.waker.forget(t)
+	}
 	l.targets = slices.DeleteFunc(slices.Clone(l.targets), func(o *target) bool { return o == t })
 }
 

@@ -19,6 +19,7 @@ type target struct {
 	// generation grows when the target is watched anew or unwatched: what an older poll says does not count then.
 	generation int
 	polling    bool
+	started    time.Time       // when the last poll began
 	inFull     bool            // the poll under way is part of one of all targets
 	due        time.Time       // a poll of this target alone; zero: none
 	arrived    *result         // a poll that is over and not committed yet

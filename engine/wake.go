@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/sessevents/sessevents/engine/rundir"
+)
+
+// Watcher is a source with targets on this disk: a change there is polled at once. The interval stays, for what no
+// notice comes of.
+type Watcher interface {
+	// Watch names what may be worth a poll of target when it changes: absolute paths of files, which need not exist,
+	// and of folders, whose entries count. It is called after each poll of the target, so it is to be cheap.
+	Watch(target Target) []string
+}
+
+// wakeFloor is the least time between two polls of one target that changes on the disk ask for: a storm of them is
+// one poll a second.
+const wakeFloor = time.Second
+
+// waker hears of changes on the disk. It watches folders, not files: a file may not be there yet, and be replaced.
+type waker struct {
+	fs  *fsnotify.Watcher
+	own string // files with this prefix are the daemon's own, which no target wakes for
+
+	mu        sync.Mutex
+	interests map[*target]interest
+	waits     map[string]map[*target]bool // who waits for a path: a file, or a folder as a whole
+	folders   map[string]int              // watched folders, and how many interests need each
+	woken     map[*target]bool
+	notify    chan struct{}
+}
+
+// interest is what one target is woken for.
+type interest struct {
+	named   []string // as the source named it
+	paths   []string // and as the disk calls it, where links lie between
+	folders []string // watched for it
+	// partial says that a folder is missing, or that there are too many: the interval is what is left, and the next
+	// set tries again.
+	partial bool
+}
+
+// newWaker returns nil where the system has no notices; polls then follow the interval alone.
+func newWaker(files rundir.Files) *waker {
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil
+	}
+	return &waker{
+		fs: fs, own: strings.TrimSuffix(files.State, "state.json"),
+		interests: map[*target]interest{}, waits: map[string]map[*target]bool{}, folders: map[string]int{},
+		woken: map[*target]bool{}, notify: make(chan struct{}, 1),
+	}
+}
+
+// run hears until the watcher is closed.
+func (w *waker) run() {
+	for {
+		select {
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			w.heard(e.Name, e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename))
+		case err, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			if errors.Is(err, fsnotify.ErrEventOverflow) { // notices were lost: of whom nobody knows
+				w.heardAll()
+			}
+		}
+	}
+}
+
+// heard wakes who waits for path. gone says that what had the path has it no more: a watch on it ended with it.
+func (w *waker) heard(path string, gone bool) {
+	if strings.HasPrefix(path, w.own) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range []string{path, filepath.Dir(path)} {
+		for t := range w.waits[p] {
+			w.woken[t] = true
+		}
+	}
+	if gone && w.folders[path] > 0 {
+		for t, i := range w.interests {
+			if slices.Contains(i.folders, path) {
+				i.partial = true
+				w.interests[t] = i
+				w.woken[t] = true
+			}
+		}
+	}
+	w.tell()
+}
+
+func (w *waker) heardAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for t := range w.interests {
+		w.woken[t] = true
+	}
+	w.tell()
+}
+
+func (w *waker) tell() {
+	if len(w.woken) == 0 {
+		return
+	}
+	select {
+	case w.notify <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the targets that something was heard for.
+func (w *waker) take() map[*target]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	woken := w.woken
+	w.woken = map[*target]bool{}
+	return woken
+}
+
+// set makes named all that t is woken for.
+func (w *waker) set(t *target, named []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old := w.interests[t]
+	if !old.partial && slices.Equal(old.named, named) {
+		return
+	}
+	// The new before the old, so that what stays is not missed in between.
+	now := interest{named: named}
+	for _, path := range named {
+		now.paths = append(now.paths, path)
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			now.paths = append(now.paths, real)
+		}
+	}
+	for _, path := range now.paths {
+		if w.waits[path] == nil {
+			w.waits[path] = map[*target]bool{}
+		}
+		w.waits[path][t] = true
+		now.partial = !w.watch(&now, filepath.Dir(path)) || now.partial
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			now.partial = !w.watch(&now, path) || now.partial
+		}
+	}
+	for _, path := range old.paths {
+		if slices.Contains(now.paths, path) {
+			continue
+		}
+		if delete(w.waits[path], t); len(w.waits[path]) == 0 {
+			delete(w.waits, path)
+		}
+	}
+	for _, folder := range old.folders {
+		if w.folders[folder]--; w.folders[folder] == 0 {
+			delete(w.folders, folder)
+			_ = w.fs.Remove(folder) // it may have gone by itself
+		}
+	}
+	if len(named) == 0 {
+		delete(w.interests, t)
+		return
+	}
+	w.interests[t] = now
+}
+
+// watch lets notices of a folder come for i. It always asks the system: a folder that was removed and made again is
+// a new one.
+func (w *waker) watch(i *interest, folder string) bool {
+	if slices.Contains(i.folders, folder) {
+		return true
+	}
+	if w.fs.Add(folder) != nil {
+		return false
+	}
+	w.folders[folder]++
+	i.folders = append(i.folders, folder)
+	return true
+}
+
+// forget ends all that t is woken for.
+func (w *waker) forget(t *target) { w.set(t, nil) }
+
+func (w *waker) close() error { return w.fs.Close() }
+
+// wakeUp lets the targets be polled for which something was heard, each at most once in wakeFloor.
+func (l *loop) wakeUp(now time.Time) {
+	woken := l.waker.take()
+	for _, t := range l.targets {
+		if !woken[t] {
+			continue
+		}
+		at := t.started.Add(wakeFloor)
+		if at.Before(now) {
+			at = now
+		}
+		if t.due.IsZero() || at.Before(t.due) {
+			t.due = at
+		}
+	}
+}
+
+// listen tells the waker what a target is to be woken for.
+func (l *loop) listen(t *target) {
+	if w, ok := l.source.(Watcher); ok && l.waker != nil {
+		l.waker.set(t, w.Watch(t.Target))
+	}
+}
