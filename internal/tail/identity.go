@@ -27,6 +27,22 @@ type seen struct {
 	dev   uint64
 	inode uint64
 	size  int64
+	// changed is the inode's time of change in Unix nanoseconds: any write moves it on.
+	changed int64
+}
+
+// folders resolves the symbolic links of folders, each once.
+type folders map[string]string
+
+func (f folders) resolve(dir string) (string, error) {
+	if real, ok := f[dir]; ok {
+		return real, nil
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		f[dir] = real
+	}
+	return real, err
 }
 
 // look stats every path, in their order. A missing one is left out, and of two names of one file the first counts.
@@ -34,12 +50,12 @@ func look(ctx context.Context, paths []string) ([]*seen, error) {
 	paths = append([]string(nil), paths...)
 	sort.Strings(paths)
 	var out []*seen
-	known := map[[2]uint64]bool{}
+	known, dirs := map[[2]uint64]bool{}, folders{}
 	for _, name := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, err := lookAt(name)
+		p, err := lookAt(name, dirs)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +69,21 @@ func look(ctx context.Context, paths []string) ([]*seen, error) {
 }
 
 // lookAt stats one path; nil means that nothing is there.
-func lookAt(name string) (*seen, error) {
-	info, err := os.Stat(name)
+func lookAt(name string, dirs folders) (*seen, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			info, err = os.Lstat(path)
+		}
+	} else if err == nil {
+		var dir string
+		dir, err = dirs.resolve(filepath.Dir(path))
+		path = filepath.Join(dir, filepath.Base(path))
+	}
 	if missing(err) {
 		return nil, nil
 	}
@@ -64,19 +93,16 @@ func lookAt(name string) (*seen, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: %w", name, ErrNotRegular)
 	}
-	path, err := filepath.EvalSymlinks(name)
-	if missing(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
+	return newSeen(name, path, info), nil
+}
+
+func newSeen(name, path string, info fs.FileInfo) *seen {
 	p := &seen{name: name, path: path, size: info.Size()}
 	p.dev, p.inode = number(info)
-	return p, nil
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		p.changed = changed(st)
+	}
+	return p
 }
 
 // missing tells "no such file" from every other error: only this one says something about the world.
@@ -121,6 +147,9 @@ func (p *seen) fresh() File {
 func (p *seen) is(f File) (bool, error) {
 	if f.Offset == 0 || p.size < f.Offset {
 		return false, nil
+	}
+	if f.Changed != 0 && p.changed == f.Changed && p.inode == f.Inode && p.dev == f.Dev && p.size == f.Offset+f.Unread {
+		return true, nil // nothing was written since the last look
 	}
 	file, info, err := open(p.path)
 	if missing(err) {

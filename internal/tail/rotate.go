@@ -186,8 +186,7 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		p := &seen{name: path, path: path, size: info.Size()}
-		p.dev, p.inode = number(info)
+		p := newSeen(path, path, info)
 		if !fits(p) {
 			continue
 		}
@@ -277,7 +276,7 @@ func (m *match) rotated(i int, f File, at *seen) []job {
 	}
 	base := filepath.Base(was)
 	for _, name := range between(names, base, filepath.Base(at.path)) {
-		p, err := lookAt(filepath.Join(filepath.Dir(at.path), name))
+		p, err := lookAt(filepath.Join(filepath.Dir(at.path), name), folders{})
 		if err != nil || p == nil || m.knows(p) {
 			continue
 		}

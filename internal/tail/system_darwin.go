@@ -16,3 +16,6 @@ func born(path string) int64 {
 	}
 	return st.Birthtimespec.Nano()
 }
+
+// changed is the inode's time of change in Unix nanoseconds.
+func changed(st *syscall.Stat_t) int64 { return st.Ctimespec.Nano() }

@@ -3,6 +3,7 @@ package tail
 import (
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,3 +38,6 @@ func born(path string) int64 {
 	}
 	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
 }
+
+// changed is the inode's time of change in Unix nanoseconds.
+func changed(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -56,6 +56,9 @@ type File struct {
 	Skip int64 `json:"skip,omitempty"`
 	// Unread is what lay behind Offset at the last look: a line without its end, or a backlog.
 	Unread int64 `json:"unread,omitempty"`
+	// Changed is the inode's time of change, in Unix nanoseconds, at which Head and Tail were last seen to be there;
+	// 0 where it was too young to tell one write from the next.
+	Changed int64 `json:"changed,omitempty"`
 	// Since is when the file was first found under none of the names that are watched, in Unix seconds; 0: it has one.
 	// Was is the watched name that it had.
 	Since int64  `json:"since,omitempty"`
@@ -143,6 +146,7 @@ func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now t
 		if s.over(j, len(present) > 0) {
 			continue
 		}
+		j.settle()
 		next.Files = append(next.Files, j.File)
 	}
 	next.Files = forget(next.Files)
@@ -153,6 +157,18 @@ func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now t
 type job struct {
 	File
 	at *seen
+}
+
+// young is how old a change must be before an equal time means that nothing was written since.
+const young = 2 * time.Second
+
+// settle notes that the content is what the prints say, as of the look. The age of a change is measured by the clock
+// that file systems use, not by the caller's.
+func (j *job) settle() {
+	j.Changed = 0
+	if j.at != nil && j.at.size == j.Offset+j.Unread && time.Since(time.Unix(0, j.at.changed)) > young {
+		j.Changed = j.at.changed
+	}
 }
 
 // begin is the position of a watch that starts now.
