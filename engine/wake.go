@@ -44,8 +44,7 @@ type interest struct {
 	named   []string // as the source named it
 	paths   []string // and as the disk calls it, where links lie between
 	folders []string // watched for it
-	// partial says that a folder is missing, or that there are too many: the interval is what is left, and the next
-	// set tries again.
+	// partial says that something is missing yet, or that there are too many folders: the next set tries again.
 	partial bool
 }
 
@@ -156,7 +155,11 @@ func (w *waker) set(t *target, named []string) {
 		}
 		w.waits[path][t] = true
 		now.partial = !w.watch(&now, filepath.Dir(path)) || now.partial
-		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil: // it may come, and be a folder
+			now.partial = true
+		case info.IsDir():
 			now.partial = !w.watch(&now, path) || now.partial
 		}
 	}
