@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this test binary the program itself where it is called by its name, so that the scripts run the real
+// main as processes of their own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"sessevents": main,
+		"inbox":      playInbox,
+		"hold":       holdSocket,
+	})
+}
+
+// TestScripts runs the stories of testdata/script. Each has a folder and a runtime directory of its own, and nothing
+// of the environment of whoever runs the tests. script commands beyond those of testscript are in scriptcmds_test.go.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               setUpScript,
+		Cmds:                scriptCmds,
+		Condition:           scriptCondition,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// patience is how long a script waits for something that has to come: long, because a busy machine is not a fault.
+const patience = 90 * time.Second
+
+func setUpScript(env *testscript.Env) error {
+	// Not inside the script's folder: a socket's path has at most 103 bytes.
+	run, err := os.MkdirTemp("", "se")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(run) })
+	env.Setenv("SESSION_EVENTS_DIR", run)
+	env.Setenv("RUN", run)
+	env.Setenv("HOME", env.WorkDir+"/home")
+	env.Values[processesKey{}] = map[string]*process{}
+	return nil
+}
