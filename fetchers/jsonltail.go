@@ -28,7 +28,6 @@ var jsonlTable = Fetcher{
 		}
 		return checkGlob(o)
 	},
-	Watch: watchLocal,
 }
 
 const (

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -111,9 +113,15 @@ func checkGlob(o map[string]any) error {
 	return nil
 }
 
+const (
+	// watchTimeout bounds how long a folder may take to say what is in it, maxWatched how many folders are named.
+	watchTimeout = time.Second
+	maxWatched   = 256
+)
+
 // watchLocal is the Watch of the fetchers that look at files: the file itself, or the folders in which a glob finds
-// its files.
-func watchLocal(o map[string]any) []string {
+// its files. Where the folders do not answer in time it names the one in which the pattern begins.
+func (s *Set) watchLocal(o map[string]any) []string {
 	opts := options(o)
 	if path := opts.text("path"); path != "" {
 		if path, err := absolute(path); err == nil {
@@ -129,10 +137,13 @@ func watchLocal(o map[string]any) []string {
 	if !strings.ContainsAny(dir, `*?[{\`) {
 		return []string{dir}
 	}
-	dirs, err := glob(context.Background(), dir)
-	if err != nil {
-		return nil
-	}
 	base, _ := doublestar.SplitPattern(pattern)
-	return append([]string{base}, dirs...)
+	ctx, cancel := context.WithTimeout(context.Background(), watchTimeout)
+	defer cancel()
+	dirs, err := ask(ctx, &s.gate, "watch\x00"+pattern, func(ctx context.Context) ([]string, error) { return glob(ctx, dir) })
+	if err != nil {
+		return []string{base}
+	}
+	all := slices.Compact(append([]string{base}, dirs...)) // `**` matches its base too
+	return all[:min(len(all), maxWatched)]
 }

@@ -9,27 +9,40 @@ import (
 
 // All is the registry. Its fetchers remember nothing between calls: right for reading their tables and for asking
 // once. What polls again and again takes the fetchers of a [Set].
-var All = map[string]Fetcher{
-	statTable.Name:  with(statTable, once((*Set).stat)),
-	httpTable.Name:  with(httpTable, once((*Set).http)),
-	execTable.Name:  with(execTable, once((*Set).exec)),
-	jsonlTable.Name: with(jsonlTable, once((*Set).jsonlTail)),
-}
-
-type fetch = func(context.Context, Request) (Answer, error)
-
-func with(f Fetcher, ask fetch) Fetcher {
-	f.Fetch = ask
-	return f
-}
-
-// once asks with an empty memory.
-func once(ask func(*Set, context.Context, Request) (Answer, error)) fetch {
+var All = registry(func(ask setFetch) fetch {
 	return func(ctx context.Context, r Request) (Answer, error) {
 		s := NewSet()
 		defer s.Close()
 		return ask(s, ctx, r)
 	}
+}, func(o map[string]any) []string { return NewSet().watchLocal(o) })
+
+type (
+	fetch    = func(context.Context, Request) (Answer, error)
+	setFetch = func(*Set, context.Context, Request) (Answer, error)
+)
+
+// registry joins the tables with the functions that ask, in the memory that bind gives them.
+func registry(bind func(setFetch) fetch, watch func(map[string]any) []string) map[string]Fetcher {
+	all := map[string]Fetcher{}
+	for _, row := range []struct {
+		table Fetcher
+		ask   setFetch
+		local bool
+	}{
+		{statTable, (*Set).stat, true},
+		{httpTable, (*Set).http, false},
+		{execTable, (*Set).exec, false},
+		{jsonlTable, (*Set).jsonlTail, true},
+	} {
+		f := row.table
+		f.Fetch = bind(row.ask)
+		if row.local {
+			f.Watch = watch
+		}
+		all[f.Name] = f
+	}
+	return all
 }
 
 // Set is the memory that the fetchers of one source share between polls: kept connections, the validators of HTTP
@@ -53,12 +66,9 @@ func NewSet() *Set {
 
 // Fetchers returns the registry with the fetchers that use s.
 func (s *Set) Fetchers() map[string]Fetcher {
-	return map[string]Fetcher{
-		statTable.Name:  with(statTable, s.stat),
-		httpTable.Name:  with(httpTable, s.http),
-		execTable.Name:  with(execTable, s.exec),
-		jsonlTable.Name: with(jsonlTable, s.jsonlTail),
-	}
+	return registry(func(ask setFetch) fetch {
+		return func(ctx context.Context, r Request) (Answer, error) { return ask(s, ctx, r) }
+	}, s.watchLocal)
 }
 
 // Limits lists the hosts that asked for patience and are not asked now, for `status`.

@@ -27,7 +27,6 @@ var statTable = Fetcher{
 		}
 		return checkGlob(o)
 	},
-	Watch: watchLocal,
 }
 
 func (s *Set) stat(parent context.Context, r Request) (Answer, error) {
