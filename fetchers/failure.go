@@ -40,10 +40,10 @@ func failure(parent context.Context, err error, secrets []string) error {
 	}
 	text := err.Error()
 	if clean := Redact(text, secrets); clean != text {
-		return &Error{Word: e.Word, Err: errors.New(clean)} // the chain holds the secret too
+		return &Error{Word: e.Word, Wait: e.Wait, Err: errors.New(clean)} // the chain holds the secret too
 	}
 	if err != error(e) {
-		return &Error{Word: e.Word, Err: err}
+		return &Error{Word: e.Word, Wait: e.Wait, Err: err}
 	}
 	return e
 }

@@ -138,6 +138,8 @@ type Answer struct {
 type Error struct {
 	Word string // one of FailureWords
 	Err  error
+	// Wait is how long asking again is of no use, where the other side said so: with it goes the word rate-limited.
+	Wait time.Duration
 }
 
 // FailureWords are the values of [Error.Word].
@@ -165,3 +167,6 @@ var FailureWords = []string{
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
+
+// RetryAfter is Wait, for those who know no fetchers: `errors.As` with an interface finds it in a poll's error.
+func (e *Error) RetryAfter() time.Duration { return e.Wait }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -284,6 +285,37 @@ func TestC16_AFailedAskDropsTheValidator(t *testing.T) {
 	a.doc(opts)
 	if seen := s.requests(); seen[1].Header.Get("If-None-Match") == "" || seen[2].Header.Get("If-None-Match") != "" {
 		t.Error("the request after a failure has a condition")
+	}
+}
+
+func TestAValidatorIsShownOnlyWhereItCameFrom(t *testing.T) {
+	to := "/one"
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		w.Header().Set("Etag", `"same everywhere"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(304)
+			return
+		}
+		sends(200, "text/plain", r.URL.Path)(w, r)
+	})
+	a := newAsker(t, "http")
+	for _, want := range []string{"/one", "/one", "/two"} {
+		to = want
+		answer, err := a.ask(map[string]any{"url": s.URL})
+		must(t, err)
+		answer.Committed()
+		if doc := answer.Doc.(map[string]any); doc["body"] != want {
+			t.Errorf("got %v, want %s", doc["body"], want)
+		}
+	}
+	for i, want := range []bool{false, false, false, true, false, false} {
+		if got := s.requests()[i].Header.Get("If-None-Match") != ""; got != want {
+			t.Errorf("request %d: conditional is %v", i, got)
+		}
 	}
 }
 
@@ -616,7 +648,10 @@ func TestC17_PatienceIsSharedByHostAndCredential(t *testing.T) {
 	})
 	a := newAsker(t, "http")
 	mine := map[string]any{"url": s.URL + "/a", "headers": map[string]string{"Authorization": "Bearer mine"}}
-	a.fails("status", mine)
+	var asked interface{ RetryAfter() time.Duration }
+	if err := a.fails("rate-limited", mine); !errors.As(err, &asked) || asked.RetryAfter() != 2*time.Minute {
+		t.Error(err)
+	}
 	status = 200
 	a.fails("rate-limited", mine)
 	mine["url"] = s.URL + "/another/target"

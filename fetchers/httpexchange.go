@@ -29,8 +29,9 @@ type exchange struct {
 type reply struct {
 	body
 	header http.Header
-	url    *url.URL // where it came from in the end
-	left   bool     // whether that is another host than the one asked, or was on the way
+	url    *url.URL      // where it came from in the end
+	left   bool          // whether that is another host than the one asked, or was on the way
+	wait   time.Duration // how long the host asks not to be asked; 0: it does not
 	tls    *tls.ConnectionState
 	// etag and modified are its validators; both empty: there are none.
 	etag, modified string
@@ -44,12 +45,11 @@ func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	if a.status == http.StatusNotModified && old != nil {
-		if a.url.String() == old.url.String() && a.left == old.left {
-			a = old.renewed(a)
-		} else if a, err = x.follow(ctx, u, carry, nil); err != nil { // a validator of another address: it says nothing
-			return nil, err
-		}
+	if a.status == http.StatusNotModified && old.cameFrom(a.url) {
+		a = old.renewed(a)
+	}
+	if a.wait > 0 && !slices.Contains(x.accept, int64(a.status)) {
+		return nil, &Error{Word: "rate-limited", Wait: a.wait, Err: fmt.Errorf("status %d: %s asks for patience, %s", a.status, a.url.Host, a.wait)}
 	}
 	if !slices.Contains(x.accept, int64(a.status)) {
 		return nil, failf("status", "status %d is not accepted (%s, %d bytes)", a.status, a.media(), len(a.data))
@@ -153,7 +153,7 @@ func (x *exchange) send(ctx context.Context, u *url.URL, method string, payload 
 		req.Header.Del("Content-Type")
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
-	if old != nil {
+	if old.cameFrom(u) {
 		if old.etag != "" {
 			req.Header.Set("If-None-Match", old.etag)
 		}
@@ -169,8 +169,8 @@ func (x *exchange) send(ctx context.Context, u *url.URL, method string, payload 
 		return nil, err
 	}
 	defer resp.Body.Close()
-	x.set.patience.hear(u.Host, credential, resp, time.Now())
-	a := &reply{header: resp.Header, url: u, tls: resp.TLS, body: body{status: resp.StatusCode, kind: resp.Header.Get("Content-Type")}}
+	wait := x.set.patience.hear(u.Host, credential, resp, time.Now())
+	a := &reply{wait: wait, header: resp.Header, url: u, tls: resp.TLS, body: body{status: resp.StatusCode, kind: resp.Header.Get("Content-Type")}}
 	if a.data, err = x.read(resp, slices.Contains(x.accept, int64(resp.StatusCode))); err != nil {
 		return nil, err
 	}

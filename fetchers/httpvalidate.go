@@ -3,6 +3,7 @@ package fetchers
 import (
 	"container/list"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -88,9 +89,15 @@ func validators(resp *http.Response) (etag, modified string) {
 	return etag, resp.Header.Get("Last-Modified")
 }
 
+// cameFrom says whether r has validators for u: they mean nothing at another address. r may be nil.
+func (r *reply) cameFrom(u *url.URL) bool {
+	return r != nil && r.url.String() == u.String()
+}
+
 // renewed is the answer that still stands, with what a 304 said of it.
 func (r *reply) renewed(by *reply) *reply {
 	n := *r
+	n.left, n.wait = by.left, 0
 	n.header = r.header.Clone()
 	for name, values := range by.header {
 		switch name {

@@ -1,6 +1,7 @@
 package fetchers
 
 import (
+	"fmt"
 	"net/http"
 	"sort"
 	"strconv"
@@ -45,14 +46,14 @@ func (p *patience) check(host, credential string) error {
 		delete(p.until, key)
 		return nil
 	}
-	return failf("rate-limited", "%s asked for patience, %s left", host, left.Round(time.Second))
+	return &Error{Word: "rate-limited", Wait: left, Err: fmt.Errorf("%s asked for patience, %s left", host, left.Round(time.Second))}
 }
 
-// hear notes what an answer says about waiting.
-func (p *patience) hear(host, credential string, resp *http.Response, now time.Time) {
+// hear notes what an answer says about waiting, and returns it; 0: nothing.
+func (p *patience) hear(host, credential string, resp *http.Response, now time.Time) time.Duration {
 	wait, ok := asksToWait(resp, now)
 	if !ok {
-		return
+		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,6 +69,7 @@ func (p *patience) hear(host, credential string, resp *http.Response, now time.T
 	if until := time.Now().Add(wait); until.After(p.until[key]) {
 		p.until[key] = until
 	}
+	return wait
 }
 
 // limits lists who is waited for, the longest first; of several credentials of a host the longest wait counts.

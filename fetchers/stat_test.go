@@ -58,6 +58,18 @@ func TestC9_OnlyNoSuchFileIsGone(t *testing.T) {
 	a.fails("invalid", map[string]any{"path": "a\x00b"})
 }
 
+func TestC9_ErrorsOfTheDiskAreFailures(t *testing.T) {
+	for errno, word := range map[syscall.Errno]string{
+		syscall.ESTALE: "io", syscall.EIO: "io", syscall.EACCES: "permission", syscall.EPERM: "permission",
+		syscall.ENAMETOOLONG: "io", syscall.ETIMEDOUT: "timeout", syscall.ENOMEM: "io",
+	} {
+		doc, err := statOne(func(path string) (os.FileInfo, error) {
+			return nil, &os.PathError{Op: "stat", Path: path, Err: errno}
+		}, "/x")
+		wantWord(t, word, Answer{Doc: doc}, failure(context.Background(), err, nil))
+	}
+}
+
 func TestC9_SameSizeInTheSameSecond(t *testing.T) {
 	a := newAsker(t, "stat")
 	path := filepath.Join(t.TempDir(), "f")
