@@ -81,15 +81,20 @@ func (a *answers) status(ctx context.Context) (r control.Response) {
 }
 
 func (a *answers) watch(ctx context.Context, words []string) control.Response {
-	parsed, err := a.loop.source.ParseTarget(words)
-	if err != nil {
-		return refusal(err)
-	}
+	var parsed Target
 	var done <-chan polled
-	if !a.do(ctx, func(now time.Time) { done, err = a.loop.watch(parsed, now) }) {
+	var refused, err error
+	ok := a.do(ctx, func(now time.Time) {
+		if parsed, refused = a.loop.source.ParseTarget(words); refused == nil {
+			done, err = a.loop.watch(parsed, now)
+		}
+	})
+	switch {
+	case !ok:
 		return stopped
-	}
-	if err != nil {
+	case refused != nil:
+		return refusal(refused)
+	case err != nil:
 		return control.Response{Error: fmt.Sprintf("watch %s: %v", parsed.Text, err)}
 	}
 	return a.await(ctx, []string{parsed.Text}, []<-chan polled{done})
@@ -97,13 +102,13 @@ func (a *answers) watch(ctx context.Context, words []string) control.Response {
 
 func (a *answers) unwatch(ctx context.Context, words []string, all bool) control.Response {
 	texts := []string{strings.Join(words, " ")}
-	if parsed, err := a.loop.source.ParseTarget(words); err == nil {
-		texts = append(texts, parsed.Text) // with the flags that it was watched with
-	}
 	var gone []string
 	var left int
 	var err error
 	ok := a.do(ctx, func(time.Time) {
+		if parsed, err := a.loop.source.ParseTarget(words); err == nil {
+			texts = append(texts, parsed.Text) // with the flags that it was watched with
+		}
 		gone, err = a.loop.unwatch(func(text string) bool { return all || slices.Contains(texts, text) })
 		left = len(a.loop.targets)
 	})

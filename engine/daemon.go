@@ -38,6 +38,13 @@ type Options struct {
 	// Command is how a user calls a command of this daemon, up to the command's name: `sessevents --spec log-events`.
 	// Flags stands behind it, such as `--id codex-12`.
 	Command, Flags string
+	// Reload builds the source anew: when the file SourceFile has changed, and when Hangup says so. It returns nil
+	// where nothing has changed. Nil: the source stays what it is. SourceFile is an absolute path; empty: none.
+	Reload     func() (Source, error)
+	SourceFile string
+	Hangup     <-chan os.Signal
+	// Limits tells which hosts asked for patience, for `status`. It may be nil.
+	Limits func() []control.Limit
 	// Out gets a few lines when the daemon has started, and one when it has stopped. It may be nil.
 	Out io.Writer
 
@@ -99,15 +106,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, ok := o.Source.(Watcher); ok {
-		if l.waker = newWaker(files); l.waker != nil {
-			var hearing sync.WaitGroup
-			hearing.Go(l.waker.run)
-			closers = append(closers, func() error { err := l.waker.close(); hearing.Wait(); return err })
-			for _, t := range l.targets {
-				l.listen(t)
-			}
-		}
+	if closeWaker := l.hear(); closeWaker != nil {
+		closers = append(closers, closeWaker)
 	}
 	o.greet(l)
 
@@ -153,6 +153,7 @@ func (o *Options) describe() (Info, error) {
 // newLoop takes up what the last daemon of this owner left.
 func (o *Options) newLoop(info Info, files rundir.Files, log *daemonLog, events *eventlog.Log) (*loop, error) {
 	l := &loop{
+		options: *o, reload: reloader{build: o.Reload, file: &target{}},
 		source: o.Source, info: info, owner: o.Owner, files: files, log: log,
 		commits:  &committer{path: files.State, log: events, fault: o.fault},
 		schedule: schedule{busy: info.Interval, idle: info.IdleInterval},

@@ -15,7 +15,10 @@ func (l *loop) describe(now time.Time) *control.Report {
 		Files:           control.Files{Socket: l.files.Socket, State: l.files.State, Events: l.files.Events, Log: l.files.Log},
 		IntervalSeconds: l.schedule.busy.Seconds(), IdleIntervalSeconds: l.schedule.idle.Seconds(),
 		Targets: []control.Target{}, Events: l.commits.log.LastID(), Recent: l.recent,
-		LastPoll: moment(l.lastPoll), LastFailure: l.lastFailure,
+		LastPoll: moment(l.lastPoll), LastFailure: l.lastFailure, ReloadError: l.reload.failed,
+	}
+	if l.options.Limits != nil {
+		r.Limits = l.options.Limits()
 	}
 	for _, t := range l.targets {
 		r.Targets = append(r.Targets, control.Target{

@@ -47,6 +47,8 @@ type loop struct {
 	targets  []*target
 	schedule schedule
 	outbox   *outbox // nil for a file sink
+	reload   reloader
+	options  Options // as the daemon was started
 	waker    *waker  // nil where there are no notices of changes
 
 	requests chan request
@@ -114,6 +116,8 @@ func (l *loop) run(ctx context.Context) {
 			l.checkOwner()
 		case <-l.woken():
 			l.wakeUp(time.Now())
+		case <-l.options.Hangup:
+			l.reload.due = time.Now()
 		case <-timer.C:
 		}
 	}
@@ -145,6 +149,7 @@ func (l *loop) checkOwner() bool {
 
 // act does everything that is due and returns when something is due next.
 func (l *loop) act(now time.Time) (next time.Time, ok bool) {
+	l.reloadDue(now)
 	if l.commitDue(now) {
 		l.commitArrived(now)
 	}
@@ -156,6 +161,7 @@ func (l *loop) act(now time.Time) (next time.Time, ok bool) {
 			next, ok = at, true
 		}
 	}
+	earliest(l.reload.due)
 	if len(l.targets) > 0 {
 		earliest(l.schedule.next)
 	}
@@ -214,11 +220,11 @@ func (l *loop) start(t *target, now time.Time, all bool) {
 	t.polling, t.started, t.due, t.inFull = true, now, time.Time{}, all
 	t.waiters, t.queued = append(t.waiters, t.queued...), nil
 	l.polling++
-	asked, generation := t.Target, t.generation
+	source, asked, generation := l.source, t.Target, t.generation
 	l.running.Go(func() {
 		l.places <- struct{}{}
 		defer func() { <-l.places }()
-		outcome, err := poll(l.work, l.source, asked, now)
+		outcome, err := poll(l.work, source, asked, now)
 		l.results <- &result{t, generation, outcome, err}
 	})
 }

@@ -206,6 +206,9 @@ func (w *waker) close() error { return w.fs.Close() }
 // wakeUp lets the targets be polled for which something was heard, each at most once in wakeFloor.
 func (l *loop) wakeUp(now time.Time) {
 	woken := l.waker.take()
+	if woken[l.reload.file] {
+		l.reload.due = now.Add(reloadSettle)
+	}
 	for _, t := range l.targets {
 		if !woken[t] {
 			continue
@@ -217,6 +220,32 @@ func (l *loop) wakeUp(now time.Time) {
 		if t.due.IsZero() || at.Before(t.due) {
 			t.due = at
 		}
+	}
+}
+
+// hear lets changes on the disk wake the loop, where there is something to hear of. What it returns ends that.
+func (l *loop) hear() (end func() error) {
+	_, watcher := l.source.(Watcher)
+	reloads := l.reload.build != nil && l.options.SourceFile != ""
+	if !watcher && !reloads {
+		return nil
+	}
+	if l.waker = newWaker(l.files); l.waker == nil {
+		l.log.printf("this system gives no notice of changes on the disk: the interval is all there is")
+		return nil
+	}
+	if reloads {
+		l.waker.set(l.reload.file, []string{l.options.SourceFile})
+	}
+	for _, t := range l.targets {
+		l.listen(t)
+	}
+	var hearing sync.WaitGroup
+	hearing.Go(l.waker.run)
+	return func() error {
+		err := l.waker.close()
+		hearing.Wait()
+		return err
 	}
 }
 

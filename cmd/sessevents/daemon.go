@@ -27,11 +27,12 @@ func (d *daemonCmd) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	source, release, err := c.compile()
+	b := &builder{call: c}
+	source, err := b.build()
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer b.close()
 	var owner rundir.Owner
 	if d.ID != "" {
 		if owner, err = rundir.FileSink(d.ID, d.PID); err != nil {
@@ -51,6 +52,7 @@ func (d *daemonCmd) Run(c *call) error {
 		Source: source, Dir: dir, Owner: owner, Interval: interval, Mode: inbox.Mode(d.Mode),
 		SessionID: c.getenv("CLAUDE_CODE_SESSION_ID"), Token: c.getenv("CLAUDE_CODE_MESSAGING_TOKEN"),
 		Command: c.command(""), Flags: d.flags(), Out: c.out,
+		Reload: b.build, SourceFile: b.path, Hangup: c.hangup(), Limits: b.limits,
 	})
 	var running *engine.RunningError
 	if errors.As(err, &running) {

@@ -18,8 +18,13 @@ func main() {
 			cancel(signalError(s))
 		}
 	}()
+	hangup := func() <-chan os.Signal {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGHUP)
+		return signals
+	}
 	wd, _ := os.Getwd()
-	os.Exit(run(ctx, os.Args, world{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, dir: wd}))
+	os.Exit(run(ctx, os.Args, world{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, dir: wd, hangup: hangup}))
 }
 
 // signalError is the reason that the daemon log gives for the end of a daemon: the signal's name.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
@@ -31,7 +32,8 @@ type world struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
-	dir      string // the working folder
+	dir      string                  // the working folder
+	hangup   func() <-chan os.Signal // tells of each SIGHUP from now on; until then it ends the program
 }
 
 // call is one call of the program: the words, parsed, and the world around it.

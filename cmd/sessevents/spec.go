@@ -2,9 +2,12 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sessevents/sessevents/engine"
+	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/examples"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/specs"
@@ -20,15 +23,23 @@ func (c *call) places() specs.Places {
 
 // parse reads the spec that --spec names: a path, or a name.
 func (c *call) parse() (*specs.Spec, specs.Diagnostics, error) {
-	if c.spec == "" {
-		return nil, nil, errNoSpec
-	}
-	found, err := c.places().Find(c.spec)
+	found, err := c.find()
 	if err != nil {
-		return nil, nil, usagef("", "%v", err)
+		return nil, nil, err
 	}
 	spec, faults := found.Load()
 	return spec, faults, nil
+}
+
+func (c *call) find() (specs.Found, error) {
+	if c.spec == "" {
+		return specs.Found{}, errNoSpec
+	}
+	found, err := c.places().Find(c.spec)
+	if err != nil {
+		return found, usagef("", "%v", err)
+	}
+	return found, nil
 }
 
 // sourceName is all that a client command needs of a spec, so that it starts in a few milliseconds and works while
@@ -44,22 +55,54 @@ func (c *call) sourceName() (string, error) {
 	return spec.Name, nil
 }
 
-// compile makes the source that --spec names, or returns its faults.
-func (c *call) compile() (engine.Source, func(), error) {
-	spec, faults, err := c.parse()
+// builder makes the source that --spec names, and makes it anew when its file has changed.
+type builder struct {
+	call *call
+	path string        // of the spec; empty for a built-in one
+	set  *fetchers.Set // of the source that was built last
+	text string        // it was built from
+}
+
+// build returns the source, its faults, or nil where the spec is as it was.
+func (b *builder) build() (engine.Source, error) {
+	found, err := b.call.find()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if !found.Builtin {
+		if b.path, err = filepath.Abs(found.Path); err != nil {
+			return nil, err
+		}
+	}
+	spec, faults := found.Load()
+	if spec != nil && b.set != nil && spec.Text() == b.text {
+		return nil, nil
 	}
 	if faults.HasErrors() {
-		return nil, nil, faults
+		return nil, faults
 	}
 	set := fetchers.NewSet()
-	source, faults := specs.Compile(spec, specs.Options{Fetchers: set.Fetchers(), Getenv: c.getenv})
+	source, faults := specs.Compile(spec, specs.Options{Fetchers: set.Fetchers(), Getenv: b.call.getenv})
 	if faults.HasErrors() {
-		set.Close()
-		return nil, nil, faults
+		return nil, faults
 	}
-	return source, set.Close, nil
+	b.close() // what the old source remembered of answers does not count for another one
+	b.set, b.text = set, spec.Text()
+	return source, nil
+}
+
+func (b *builder) close() {
+	if b.set != nil {
+		b.set.Close()
+	}
+}
+
+// limits are the hosts that asked for patience.
+func (b *builder) limits() (limits []control.Limit) {
+	for _, l := range b.set.Limits() {
+		limits = append(limits, control.Limit{Host: l.Host, LeftSeconds: l.Left.Round(time.Second).Seconds()})
+	}
+	return limits
 }
 
 // printFaults shows each fault of a spec at its place.

@@ -45,6 +45,12 @@ func printReport(w io.Writer, r *control.Report, now time.Time) {
 	if f := r.LastFailure; f != nil {
 		line("        last failure %s: %s", ago(now, &f.At), failureText(*f))
 	}
+	if r.ReloadError != "" {
+		line("        the changed spec is not taken up: %s", r.ReloadError)
+	}
+	for _, l := range r.Limits {
+		line("        %s asked for patience: nothing is asked of it for %gs", l.Host, l.LeftSeconds)
+	}
 	if r.Delivery != nil {
 		printDelivery(line, r.Delivery, now)
 	}

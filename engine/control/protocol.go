@@ -87,6 +87,10 @@ type Report struct {
 	LastPoll            *time.Time       `json:"lastPoll,omitempty"`
 	NextPoll            *time.Time       `json:"nextPoll,omitempty"`
 	LastFailure         *Failure         `json:"lastFailure,omitempty"`
+	// Limits are hosts that asked for patience: nothing is asked of them for so long.
+	Limits []Limit `json:"limits,omitempty"`
+	// ReloadError says why the source's changed file was not taken up.
+	ReloadError string `json:"reloadError,omitempty"`
 	// Delivery is absent for a file sink.
 	Delivery *Delivery `json:"delivery,omitempty"`
 }
@@ -117,6 +121,12 @@ type Target struct {
 	Failures    int        `json:"failures,omitempty"`
 	LastPoll    *time.Time `json:"lastPoll,omitempty"`
 	LastFailure *Failure   `json:"lastFailure,omitempty"`
+}
+
+// Limit is a host that asked for patience.
+type Limit struct {
+	Host        string  `json:"host"`
+	LeftSeconds float64 `json:"leftSeconds"`
 }
 
 // Delivery is how the messages to the session fare.
