@@ -138,18 +138,23 @@ func (e *expression) report(r *reader, err error) {
 		return
 	}
 	message := strings.SplitN(fe.Message, "\n", 2)[0]
-	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, "expr", message, exprHint(message, e.code))
+	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, "expr", message, exprHint(message))
 }
 
+var strayWord = regexp.MustCompile(`^unexpected token Identifier\("(\w+)"\)`)
+
 // exprHint knows what people write who come from another language.
-func exprHint(message, code string) string {
+func exprHint(message string) string {
+	if m := strayWord.FindStringSubmatch(message); m != nil {
+		if w := nearest(m[1], exprWords); w != "" {
+			return "did you mean `" + w + "`?"
+		}
+	}
 	switch {
 	case strings.Contains(message, `unexpected token Operator("=")`):
 		return "compare with `==`"
 	case strings.Contains(message, `"&"`):
 		return "write `&&` or `and`"
-	case strings.Contains(code, "null"):
-		return "nothing is called `nil` here"
 	case strings.HasPrefix(message, "expected bool, but got"):
 		return "the expression must be true or false: compare the value with something"
 	}

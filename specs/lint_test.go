@@ -1,6 +1,7 @@
 package specs_test
 
 import (
+	"flag"
 	"os"
 	"regexp"
 	"slices"
@@ -79,4 +80,41 @@ func TestEveryCodeIsListed(t *testing.T) {
 	if count < len(specs.Codes) {
 		t.Errorf("only %d uses of codes found: the search is out of date", count)
 	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file, which people read; -update writes it.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is out of date (go test ./specs -update writes it): now it is\n%s", path, got)
+	}
+}
+
+// TestTwentyFaults is issue 3's first show: each fault of the file is one diagnostic at its place.
+func TestTwentyFaults(t *testing.T) {
+	src, err := os.ReadFile("testdata/twenty-faults.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, found := specs.Check("twenty-faults.yaml", src, real)
+	found = slices.DeleteFunc(found, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
+	if len(found) != 20 {
+		t.Errorf("%d diagnostics", len(found))
+	}
+	var b strings.Builder
+	if err := found.WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/twenty-faults.out", b.String())
 }

@@ -84,7 +84,7 @@ func (r optionReader) options(f fetchers.Fetcher, n, defaults *yaml.Node) (opts 
 		}
 		r.pairs(n, what, func(k, v *yaml.Node) {
 			if !slices.Contains(names, k.Value) {
-				r.unknownKey(k, v, "`"+f.Name+"`", names)
+				r.unknownKey(k, v, "`"+f.Name+"`", names, map[string]*yaml.Node{})
 				return
 			}
 			m[k.Value] = v

@@ -58,7 +58,7 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"C13 range", "interval: 5s", "interval: 99999h", "3:11 interval"},
 		{"C13 fraction", "interval: 5s", "interval: 1.5s", "3:11 interval"},
 		{"C13 idle", "interval: 5s", "interval: 5s\nidleInterval: 2s", "4:15 interval"},
-		{"C14 no space", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: changed,kind:b,text: "x"}`, "9:5 missing-key 9:20 missing-space"},
+		{"C14 no space", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: changed,kind:b,text: "x"}`, "9:20 missing-space"},
 		{"C14 colon", `text: "${item.id}"`, `text: a: b`, "11:12 unquoted-colon"},
 		{"C14 escape", `text: "${item.id}"`, `text: "a\d"`, "11:13 escape"},
 		{"C14 template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},

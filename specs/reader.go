@@ -98,7 +98,7 @@ func object[T any](r *reader, n *yaml.Node, what string, keys []keyOf[T], v *T) 
 		}
 		at := slices.Index(names, k.Value)
 		if at < 0 {
-			r.unknownKey(k, val, what, names)
+			r.unknownKey(k, val, what, names, seen)
 			continue
 		}
 		keys[at].read(r, val, v)
@@ -132,9 +132,11 @@ func (r *reader) once(seen map[string]*yaml.Node, k, val *yaml.Node) bool {
 	return true
 }
 
-func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string) {
+// unknownKey reports a key that is not one of names; where it is one with its value stuck to it, that key is seen.
+func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string, seen map[string]*yaml.Node) {
 	name, rest, colon := strings.Cut(k.Value, ":")
 	if colon && val.Tag == "!!null" && slices.Contains(names, name) {
+		seen[name] = k
 		r.fault(k, "missing-space", fmt.Sprintf("YAML reads `%s` as one key with no value", k.Value), fmt.Sprintf("put a space after the colon: `%s: %s`", name, rest))
 		return
 	}
@@ -326,7 +328,7 @@ func (r *reader) pattern(n *yaml.Node) text {
 	if !t.set() {
 		return t
 	}
-	if _, err := regexp.Compile(`\A(?:` + t.s + `)\z`); err != nil {
+	if _, err := regexp.Compile(t.s); err != nil {
 		r.fault(n, "pattern", "the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
 		return text{}
 	}

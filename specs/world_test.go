@@ -21,7 +21,10 @@ type world struct {
 	last fetchers.Request
 }
 
-func (w *world) fetch(_ context.Context, r fetchers.Request) (fetchers.Answer, error) {
+func (w *world) fetch(ctx context.Context, r fetchers.Request) (fetchers.Answer, error) {
+	if a, ok := answerHostile(ctx); ok {
+		return a, nil
+	}
 	w.last = r
 	if len(w.docs) == 0 {
 		return fetchers.Answer{}, errors.New("the test has no further answer")
