@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -21,26 +22,24 @@ func TestENOSPCAtEachStepIsAFailedPollAndTheEventsComeOnce(t *testing.T) {
 	for _, step := range []string{"prepare", "append", "promote"} {
 		t.Run(step, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				full := false
-				value := 0 // of the world
-				source := &script{}
-				var b *bench
-				source.answer = func(context.Context, string, int) (Outcome, error) {
-					saved := 0
-					if s := b.loop.targets[0].Saved; s != nil {
-						if err := json.Unmarshal(s, &saved); err != nil {
+				var full atomic.Bool
+				var value atomic.Int64 // of the world
+				source := &script{ask: func(_ context.Context, t Target, _ int) (Outcome, error) {
+					saved, now := int64(0), value.Load()
+					if t.Saved != nil {
+						if err := json.Unmarshal(t.Saved, &saved); err != nil {
 							return Outcome{}, err
 						}
 					}
-					o := Outcome{Saved: json.RawMessage(fmt.Sprint(value))}
-					if saved != value {
-						o.Events = []eventlog.Event{{Kind: "k", Text: fmt.Sprintf("%d to %d", saved, value)}}
+					o := Outcome{Saved: json.RawMessage(fmt.Sprint(now))}
+					if saved != now {
+						o.Events = []eventlog.Event{{Kind: "k", Text: fmt.Sprintf("%d to %d", saved, now)}}
 					}
 					return o, nil
-				}
-				b = run(t, t.TempDir(), source, func(o *Options) {
+				}}
+				b := run(t, t.TempDir(), source, func(o *Options) {
 					o.fault = func(now string) error {
-						if full && now == step {
+						if full.Load() && now == step {
 							return syscall.ENOSPC
 						}
 						return nil
@@ -48,7 +47,8 @@ func TestENOSPCAtEachStepIsAFailedPollAndTheEventsComeOnce(t *testing.T) {
 				})
 				defer b.end()
 				b.mustWatch("a")
-				full, value = true, 1
+				full.Store(true)
+				value.Store(1)
 				if r := b.ask(control.Request{Op: control.Poll}); len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Reason, "no space left") {
 					t.Errorf("a poll on a full disk: %+v", r)
 				}
@@ -63,10 +63,10 @@ func TestENOSPCAtEachStepIsAFailedPollAndTheEventsComeOnce(t *testing.T) {
 				if f := r.Report.LastFailure; f == nil || !strings.Contains(f.Reason, "no space left") {
 					t.Errorf("status does not say why: %+v", f)
 				}
-				full = false
+				full.Store(false)
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
-				value = 2
+				value.Store(2)
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
 				var changes []string
@@ -96,23 +96,21 @@ func TestAFullDisk(t *testing.T) {
 	must(t, os.Mkdir(dir+"/run", 0o700))
 	ballast := filepath.Join(dir, "ballast")
 	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		source := &script{}
-		var b *bench
-		source.answer = func(context.Context, string, int) (Outcome, error) {
-			saved := 0
-			if s := b.loop.targets[0].Saved; s != nil {
-				if err := json.Unmarshal(s, &saved); err != nil {
+		var n atomic.Int64
+		source := &script{ask: func(_ context.Context, t Target, _ int) (Outcome, error) {
+			saved, now := int64(0), n.Load()
+			if t.Saved != nil {
+				if err := json.Unmarshal(t.Saved, &saved); err != nil {
 					return Outcome{}, err
 				}
 			}
-			o := Outcome{Saved: json.RawMessage(fmt.Sprint(n))}
-			for i := saved + 1; i <= n; i++ {
+			o := Outcome{Saved: json.RawMessage(fmt.Sprint(now))}
+			for i := saved + 1; i <= now; i++ {
 				o.Events = append(o.Events, eventlog.Event{Kind: "k", Text: fmt.Sprintf("change %d %s", i, strings.Repeat("x", 200))})
 			}
 			return o, nil
-		}
-		b = run(t, dir+"/run", source)
+		}}
+		b := run(t, dir+"/run", source)
 		defer b.end()
 		b.mustWatch("a")
 		failed := 0
@@ -122,7 +120,7 @@ func TestAFullDisk(t *testing.T) {
 			if err != nil && !errors.Is(err, syscall.ENOSPC) {
 				t.Fatal(err)
 			}
-			n += 20
+			n.Add(20)
 			r := b.ask(control.Request{Op: control.Poll})
 			failed += len(r.Failed)
 			must(t, os.Remove(ballast))
@@ -131,7 +129,7 @@ func TestAFullDisk(t *testing.T) {
 		if failed < 3 {
 			t.Errorf("only %d polls met a full disk", failed)
 		}
-		next := 1
+		next := int64(1)
 		for _, line := range b.logged() {
 			if strings.Contains(line, "the last 3 polls failed") {
 				continue
@@ -141,8 +139,8 @@ func TestAFullDisk(t *testing.T) {
 			}
 			next++
 		}
-		if next != n+1 {
-			t.Errorf("%d changes logged, of %d", next-1, n)
+		if next != n.Load()+1 {
+			t.Errorf("%d changes logged, of %d", next-1, n.Load())
 		}
 		t.Logf("%d polls met a full disk", failed)
 	})
