@@ -219,6 +219,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfone\r\n\n\x00\x00two\nthree"), uint8(3), uint8(20))
 	f.Add([]byte("a very long line that does not fit\nshort\n\x00"), uint8(1), uint8(10))
 	f.Add(bytes.Repeat([]byte("x"), 100), uint8(7), uint8(1))
+	f.Add([]byte("\xef\xbb\xbfone\r\n"), uint8(0), uint8(2)) // the mark and the carriage return are no part of the line
 	f.Fuzz(func(t *testing.T, data []byte, step, limit uint8) {
 		if len(data) > 2000 || bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 			return

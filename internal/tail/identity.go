@@ -142,6 +142,12 @@ func (p *seen) fresh() File {
 	return File{Path: p.path, Dev: p.dev, Inode: p.inode, Unread: p.size, Born: born(p.path)}
 }
 
+// bears says whether p has the inode of f, and has had it since: where the system says when a file was made, a reused
+// inode is told from the one that we know.
+func (p *seen) bears(f File) bool {
+	return p.inode == f.Inode && p.dev == f.Dev && (f.Born == 0 || f.Born == born(p.path))
+}
+
 // is says whether p is the file that f knows, by its content: what was read of it is still there. A file of which
 // nothing was read has no content to be known by.
 func (p *seen) is(f File) (bool, error) {

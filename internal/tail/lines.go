@@ -223,7 +223,7 @@ func (r *fileScan) partial() {
 		r.drop(len(data) - len(bytes.TrimLeft(data, "\x00")))
 		return
 	}
-	if r.Skip == 0 && r.have <= r.maxLine+1 { // 1 for a carriage return
+	if most := r.maxLine + len("\r") + len(bom); r.Skip == 0 && r.have <= most { // may yet be a line that fits
 		return
 	}
 	n := int64(r.have)

@@ -80,7 +80,7 @@ func (m *match) sameInode() error {
 		if f.Gone && (f.Born == 0 || f.Born != born(p.path)) {
 			continue
 		}
-		ok := f.Offset == 0 && p.dev == f.Dev
+		ok := f.Offset == 0 && p.bears(f)
 		if !ok {
 			var err error
 			if ok, err = p.is(f); err != nil {
@@ -190,7 +190,7 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 		if !fits(p) {
 			continue
 		}
-		ok := f.Offset == 0 && p.dev == f.Dev && p.inode == f.Inode && rotatedName(name, filepath.Base(f.watched()))
+		ok := f.Offset == 0 && p.bears(f) && rotatedName(name, filepath.Base(f.watched()))
 		if !ok {
 			ok, _ = p.is(f)
 		}
