@@ -32,6 +32,12 @@ func (f Found) Load() (*Spec, Diagnostics) {
 	return Parse("built-in "+f.Path, src)
 }
 
+// Check is [CheckFile] of it.
+func (f Found) Check(o Options) (*Spec, *Source, Diagnostics) {
+	s, found := f.Load()
+	return check(s, found, o)
+}
+
 // ErrNotFound is what a name comes to that nothing is found under.
 var ErrNotFound = errors.New("no such spec")
 

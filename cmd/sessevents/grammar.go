@@ -22,6 +22,9 @@ type grammar struct {
 	Status  statusCmd  `cmd:"" help:"Show the daemon: files, targets, events, messages, the next poll."`
 	Stop    stopCmd    `cmd:"" help:"End the daemon."`
 	List    listCmd    `cmd:"" help:"Show every daemon of this user."`
+
+	Lint lintCmd `cmd:"" help:"Check specs: every fault of every file, at its place."`
+	Test testCmd `cmd:"" help:"Run the tests that specs bring."`
 }
 
 // serving says which daemon a command talks to.

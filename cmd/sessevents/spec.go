@@ -1,9 +1,9 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/sessevents/sessevents/engine"
@@ -107,13 +107,13 @@ func (b *builder) limits() (limits []control.Limit) {
 
 // printFaults shows each fault of a spec at its place.
 func (c *call) printFaults(faults specs.Diagnostics) {
-	_ = faults.Sort().WriteText(c.err, c.color())
+	_ = faults.Sort().WriteText(c.err, colored(c.err, c.getenv))
 }
 
-// color reports whether errors may be coloured: on a terminal, unless NO_COLOR asks for none.
-func (c *call) color() bool {
-	f, ok := c.err.(*os.File)
-	if !ok || c.getenv("NO_COLOR") != "" || strings.HasPrefix(c.getenv("TERM"), "dumb") {
+// colored reports whether w may be coloured: a terminal, unless NO_COLOR asks for none.
+func colored(w io.Writer, getenv func(string) string) bool {
+	f, ok := w.(*os.File)
+	if !ok || getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" {
 		return false
 	}
 	info, err := f.Stat()

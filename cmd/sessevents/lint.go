@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/specs"
+)
+
+type lintCmd struct {
+	Paths      []string `arg:"" optional:"" name:"file|folder" help:"Specs, or folders of them; default: --spec, else .sessevents, else this folder."`
+	Format     string   `enum:"${formats}" default:"text" help:"How findings are written: ${enum}."`
+	NoWarnings bool     `help:"Leave out doubts; show only what keeps a spec from running."`
+}
+
+// Run shows all faults and doubts of all specs at once: exit code 1 where there are any.
+func (l *lintCmd) Run(c *call) error {
+	found, files, err := c.lint(l.Paths)
+	if err != nil {
+		return err
+	}
+	if l.NoWarnings {
+		found = slices.DeleteFunc(found, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
+	}
+	out := c.out
+	if err := found.Write(out, l.Format, colored(out, c.getenv)); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		if l.Format == "text" {
+			fmt.Fprintf(c.err, "%s in %s\n", count(len(found), "finding"), count(len(files), "file"))
+		}
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+// lint checks what the words name; without words the spec of --spec, or the specs around.
+func (c *call) lint(paths []string) (specs.Diagnostics, []string, error) {
+	options := specs.Options{Fetchers: fetchers.All, Getenv: c.getenv}
+	if len(paths) == 0 && c.spec != "" {
+		found, err := c.find()
+		if err != nil {
+			return nil, nil, err
+		}
+		_, _, faults := found.Check(options)
+		return faults, []string{found.Path}, nil
+	}
+	faults, files := specs.Lint(c.specPaths(paths), options)
+	if len(files) == 0 && len(faults) == 0 {
+		return nil, nil, usagef("name a file, or a folder with *.yaml files", "no specs found")
+	}
+	return faults, files, nil
+}
+
+// specPaths are the files and folders that a command looks at where the user names none.
+func (c *call) specPaths(paths []string) []string {
+	if len(paths) > 0 {
+		return paths
+	}
+	for dir := c.dir; ; dir = filepath.Dir(dir) {
+		own := filepath.Join(dir, ".sessevents")
+		if info, err := os.Stat(own); err == nil && info.IsDir() {
+			if rel, err := filepath.Rel(c.dir, own); err == nil {
+				own = rel
+			}
+			return []string{own}
+		}
+		if dir == filepath.Dir(dir) {
+			return []string{"."}
+		}
+	}
+}
