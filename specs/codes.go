@@ -40,6 +40,7 @@ var Codes = []Code{
 	{"tab", "YAML is indented by spaces.", Error, "    kind: changed", "\tkind: changed", "    kind: changed"},
 	{"unquoted-template", "In `{…}` and `[…]` YAML takes the brace of `${…}` for its own.", Error, `{path: "${target.path}"}`, "{path: ${target.path}}", `{path: "${target.path}"}`},
 	{"unquoted-colon", "A colon and a space in a string without quotes make a mapping.", Error, `text: "${item.id}: ${item.n}"`, "text: queue: changed", `text: "queue: changed"`},
+	{"unquoted-comma", "In `{…}` a comma ends a string without quotes.", Error, "{args: [path]}", "{args: [{name: path, help: a file, by its path}]}", `{args: [{name: path, help: "a file, by its path"}]}`},
 	{"unquoted", "A string cannot begin with this character without quotes.", Error, "kind: changed", "kind: @changed", "kind: changed"},
 	{"escape", "In double quotes a backslash begins an escape.", Error, "{args: [path]}", `{args: [{name: path, pattern: "/\d+"}]}`, `{args: [{name: path, pattern: '/\d+'}]}`},
 	{"alias", "Anchors and aliases: a spec says everything where it stands.", Error, "item: {id: id, n: count, note: text}", "item: {id: &word id, n: count, note: *word}", "item: {id: id, n: count, note: id}"},

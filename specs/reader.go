@@ -140,6 +140,10 @@ func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string, seen
 		r.fault(k, "missing-space", fmt.Sprintf("YAML reads `%s` as one key with no value", k.Value), fmt.Sprintf("put a space after the colon: `%s: %s`", name, rest))
 		return
 	}
+	if val.Tag == "!!null" && val.Value == "" && strings.Contains(k.Value, " ") {
+		r.fault(k, "unquoted-comma", fmt.Sprintf("YAML reads `%s` as a key: a comma ended what stands before it", k.Value), "quote the string that holds the comma")
+		return
+	}
 	r.fault(k, "unknown-key", fmt.Sprintf("%s has no key `%s`", article(what), k.Value), hintNearest(k.Value, names))
 }
 

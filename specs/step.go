@@ -73,7 +73,7 @@ func (s *Source) step(ctx context.Context, t *turn) (engine.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	t.moved = t.moved || t.first || s.stream && len(t.items) > 0
+	t.moved = t.moved || t.first || t.lines > 0
 	if t.moved {
 		t.next.Changed = millis(t.now)
 	}
