@@ -58,6 +58,9 @@ func (s serving) ask(c *call, r control.Request) (peer, control.Response, error)
 
 func (s serving) askPeer(c *call, p peer, r control.Request) (control.Response, error) {
 	answer, err := control.Ask(c.ctx, p.files.Socket, r)
+	if err == nil && answer.Stopping && answer.Error != "" { // it ended while we waited, and had the time to say so
+		err = fmt.Errorf("%w at %s: it has stopped", control.ErrNoDaemon, p.files.Socket)
+	}
 	switch {
 	case errors.Is(err, control.ErrNoDaemon):
 		return answer, &problem{

@@ -10,15 +10,24 @@ import (
 
 type waitCmd struct {
 	serving
-	Since   int64   `placeholder:"ID" help:"Events after this id; default 0: all."`
-	Timeout float64 `placeholder:"SECONDS" help:"Give up after so long, with exit code 4; default: never."`
+	Since   int64    `placeholder:"ID" help:"Events after this id; default 0: all."`
+	Timeout *float64 `placeholder:"SECONDS" help:"Give up after so long, with exit code 4; default: never."`
 }
+
+var errNegative = usagef("", "--since and --timeout are not negative")
 
 // Run prints what is newer than Since, as soon as there is something. Events that the log holds are shown even if
 // their daemon is gone.
 func (w *waitCmd) Run(c *call) error {
-	if w.Since < 0 || w.Timeout < 0 {
-		return usagef("", "--since and --timeout are not negative")
+	timeout := int64(0) // none
+	if t := w.Timeout; t != nil {
+		if !(*t >= 0) { // NaN too
+			return errNegative
+		}
+		timeout = int64(min(max(1, *t*1000), 1e15)) // a wait of no time still asks once
+	}
+	if w.Since < 0 {
+		return errNegative
 	}
 	p, err := w.find(c)
 	if err != nil {
@@ -29,7 +38,7 @@ func (w *waitCmd) Run(c *call) error {
 		return err
 	}
 	if last == w.Since {
-		r, err := w.askPeer(c, p, control.Request{Op: control.Wait, Since: w.Since, TimeoutMS: int64(w.Timeout * 1000)})
+		r, err := w.askPeer(c, p, control.Request{Op: control.Wait, Since: w.Since, TimeoutMS: timeout})
 		if err != nil {
 			return err
 		}
