@@ -232,10 +232,12 @@ func FuzzLines(f *testing.F) {
 			if !whole {
 				continue
 			}
-			if i == 0 {
-				text = bytes.TrimPrefix(text, bom)
+			if i == 0 && bytes.HasPrefix(text, bom) {
+				text = text[len(bom):]
+			} else {
+				text = bytes.TrimLeft(text, "\x00")
 			}
-			text = bytes.TrimSuffix(bytes.TrimLeft(text, "\x00"), []byte("\r"))
+			text = bytes.TrimSuffix(text, []byte("\r"))
 			switch {
 			case len(text) > maxLine:
 				long++

@@ -171,10 +171,9 @@ func (r *fileScan) line(text []byte, at int64) {
 		r.Skip = 0
 		return
 	}
-	if at == 0 {
-		text = bytes.TrimPrefix(text, bom)
-	}
-	if len(text) > 0 && text[0] == 0 { // a hole: the file was cut, and its writer went on at its old offset
+	if at == 0 && bytes.HasPrefix(text, bom) {
+		text = text[len(bom):]
+	} else if len(text) > 0 && text[0] == 0 { // a hole: the file was cut, and its writer went on at its old offset
 		text = bytes.TrimLeft(text, "\x00")
 	}
 	if n := len(text); n > 0 && text[n-1] == '\r' {
