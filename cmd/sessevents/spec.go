@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sessevents/sessevents/engine"
@@ -74,17 +75,13 @@ func (b *builder) build() (engine.Source, error) {
 			return nil, err
 		}
 	}
-	spec, faults := found.Load()
-	if spec != nil && b.set != nil && spec.Text() == b.text {
+	set := fetchers.NewSet()
+	spec, source, faults := found.Check(specs.Options{Fetchers: set.Fetchers(), Getenv: b.call.getenv})
+	if b.set != nil && spec.Text() == b.text {
 		return nil, nil
 	}
 	if faults.HasErrors() {
-		return nil, faults
-	}
-	set := fetchers.NewSet()
-	source, faults := specs.Compile(spec, specs.Options{Fetchers: set.Fetchers(), Getenv: b.call.getenv})
-	if faults.HasErrors() {
-		return nil, faults
+		return nil, slices.DeleteFunc(faults, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
 	}
 	b.close() // what the old source remembered of answers does not count for another one
 	b.set, b.text = set, spec.Text()

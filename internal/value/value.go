@@ -17,6 +17,10 @@ import (
 
 // Decode reads one JSON document, numbers exact as the border says.
 func Decode(data []byte) (any, error) {
+	// A number alone, as most cursors are, is not worth a decoder.
+	if len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9') && json.Valid(data) {
+		return number(string(bytes.TrimSpace(data))), nil
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var v any
