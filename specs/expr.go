@@ -104,12 +104,13 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 		return nil
 	}
 	options := []expr.Option{expr.Env(env), expr.Optimize(false)}
+	strict := options
 	if mode.bool {
-		options = append(options, expr.AsBool())
+		strict = append(slices.Clone(options), expr.AsBool())
 	}
 	// Once as it stands, for the type faults that the library knows; then with our own numbers, which know more of
 	// times and durations than the library does.
-	if _, err = expr.Compile(code, options...); err == nil || strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
+	if _, err = expr.Compile(code, strict...); err == nil || strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
 		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient}))
 		e.program, err = expr.Compile(code, options...)
 	}
@@ -219,11 +220,14 @@ func (e *expression) reason(fe *file.Error, otherwise string) string {
 	return otherwise
 }
 
-// holds evaluates a condition.
+// holds evaluates a condition; nothing is false.
 func (e *expression) holds(env map[string]any) (bool, error) {
 	v, err := e.run(env)
 	if err != nil {
 		return false, err
+	}
+	if v == nil {
+		return false, nil
 	}
 	b, ok := v.(bool)
 	if !ok {
@@ -251,9 +255,17 @@ func (p *patcher) Visit(node *ast.Node) {
 			}
 			ast.Patch(node, call(name, args...))
 		}
+		if logical[n.Operator] {
+			n.Left, n.Right = truth(n.Left), truth(n.Right)
+		}
+	case *ast.ConditionalNode:
+		n.Cond = truth(n.Cond)
 	case *ast.UnaryNode:
-		if n.Operator == "-" {
+		switch n.Operator {
+		case "-":
 			ast.Patch(node, call("__negate", n.Node))
+		case "!", "not":
+			n.Node = truth(n.Node)
 		}
 	case *ast.SliceNode:
 		from, to := n.From, n.To
@@ -285,7 +297,25 @@ func (p *patcher) Visit(node *ast.Node) {
 	}
 }
 
+// truth makes a condition of a value: nothing is false.
+func truth(n ast.Node) ast.Node {
+	c := call("__truth", n)
+	c.SetLocation(n.Location())
+	return c
+}
+
+// logical are the operators whose sides are conditions, choosing the builtins whose predicate is one.
+var (
+	logical  = map[string]bool{"&&": true, "and": true, "||": true, "or": true}
+	choosing = map[string]bool{"all": true, "none": true, "any": true, "one": true, "filter": true, "count": true, "find": true, "findIndex": true, "findLast": true, "findLastIndex": true}
+)
+
 func (p *patcher) builtin(node *ast.Node, n *ast.BuiltinNode) {
+	if choosing[n.Name] && len(n.Arguments) == 2 {
+		if pn, ok := n.Arguments[1].(*ast.PredicateNode); ok {
+			pn.Node = truth(pn.Node)
+		}
+	}
 	switch {
 	case n.Name == "sum" && len(n.Arguments) == 2:
 		ast.Patch(node, call("__sum", p.mapped(n)))

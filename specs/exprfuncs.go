@@ -102,6 +102,12 @@ func functions() []expr.Option {
 		one("__negate", func(v any) (any, error) { return compute("-", zeroOf(v), v) }),
 		fn("__in", func(args ...any) (any, error) { return in(args[0].(*budget), args[1], args[2]) }),
 		fn("__slice", func(args ...any) (any, error) { return slice(args[0], args[1], args[2]) }),
+		one("__truth", func(v any) (any, error) {
+			if b, ok := v.(bool); ok || v == nil {
+				return b, nil
+			}
+			return nil, wrong("must be true or false, it is %s", kindOf(v))
+		}),
 		two("__step", func(b, v any) (any, error) { return v, b.(*budget).spend(1) }),
 		list("__sum", sum),
 		list("__max", func(vs []any) (any, error) { return best(vs, 1) }),

@@ -186,6 +186,8 @@ func yamlTraps() []yamlTrap {
 		{"mapping values are not allowed", re(`^[^:#]*: +[^'"#{\[|>][^#]*?(: )`), "unquoted-colon", "quote the string: it holds a colon and a space"},
 		{"cannot start any token", re(": *([%@`].*)$"), "unquoted", "quote the string: it begins with a character that YAML keeps for itself"},
 		{"", re(`^[^'"]*?(?:^|[^$'"])[{\[](?:[^'"]*?[:,\[])? *(\$\{[^}]*\}?)`), "unquoted-template", "quote it: in `{…}` and `[…]` a `${…}` must stand in quotes"},
+		{"did not find expected alphabetic", re(`[\]}"'] *(&&?[ \t].*)$`), "unquoted", "in `{…}` a string with `[…]` or quotes in its middle must stand in quotes, or on a line of its own"},
+		{"did not find expected ',' or '}'", re(`\{[^'"]*?: [^'",\[\]{}\s][^'",]*?([\[?].*)$`), "unquoted", "in `{…}` a string with `[…]` or `?` in its middle must stand in quotes, or on a line of its own"},
 	}
 }
 

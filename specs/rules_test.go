@@ -115,6 +115,7 @@ func TestExpressions(t *testing.T) {
 		{`{"a":{"b":1}}`, `item.a.b == 1 && item?.x?.y == nil && (item.x ?? 5) == 5 && "a" in item`},
 		{`{"a":null}`, `!(item.a > 1) && !(item.a < 1) && item.a == nil`},
 		{`"{\"n\": 9007199254740993}"`, `fromJSON(item).n == 9007199254740993 && toJSON({a: 1}) == "{\"a\":1}"`},
+		{`{"a":null}`, `!item.a && !(item.a && true) && (item.b || true) && !any([item], .a) && (item.a ? false : true)`},
 		{`7`, `item % 2 == 1 && 7 / 2 == 3.5 && 6 / 2 == 3 && 2 ** 10 == 1024 && abs(-item) == 7`},
 	} {
 		w := watch(t, `
