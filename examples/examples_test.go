@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"strings"
@@ -21,21 +20,18 @@ func names(t *testing.T) []string {
 	return paths
 }
 
-// TestSE9_ExamplesAreCleanAndTested: each lints without a word, has tests, and passes them.
+// TestSE9_ExamplesAreCleanAndTested: each lints without a word, doubts included, has tests, and passes them.
 func TestSE9_ExamplesAreCleanAndTested(t *testing.T) {
 	for _, path := range names(t) {
 		t.Run(path, func(t *testing.T) {
-			spec, found := specs.Load(path)
-			source, more := specs.Compile(spec, specs.Options{Fetchers: fetchers.All})
-			if found = append(found, more...); len(found) > 0 {
-				var b strings.Builder
-				_ = found.WriteText(&b, false)
-				t.Fatal(b.String())
+			spec, source, found := specs.CheckFile(path, specs.Options{Fetchers: fetchers.All})
+			if len(found) > 0 {
+				t.Fatal(written(found))
 			}
 			if !spec.HasTests() {
 				t.Fatal("has no tests")
 			}
-			for _, r := range specs.RunTests(context.Background(), spec, source) {
+			for _, r := range specs.RunTests(t.Context(), spec, source) {
 				if !r.Pass {
 					t.Errorf("%s %s\n%s", r.Place, r.Name, r.Diff)
 				}
