@@ -161,22 +161,7 @@ func (c *Claude) Exit(ctx context.Context) error {
 	if err := c.Keys("C-u"); err != nil { // what stands in the input box would join the command
 		return err
 	}
-	if err := c.Type("/exit"); err != nil {
-		return err
-	}
-	if err := c.Keys("Enter"); err != nil {
-		return err
-	}
-	asked := false
-	return eventually(ctx, "the end of the session", func() (bool, error) {
-		if !asked && strings.Contains(c.Screen(), "Exit and stop tasks") {
-			asked = true
-			if err := c.Keys("Enter"); err != nil {
-				return false, err
-			}
-		}
-		return c.Dead()
-	})
+	return c.quit(ctx, "/exit")
 }
 
 // Row is one line of the transcript, as far as it matters here.

@@ -120,15 +120,29 @@ func (m *Terminal) submit(text string) error {
 	return m.Keys("Enter")
 }
 
-// quit types a command that ends the program, and returns when it has ended.
+// quit types a command that ends the program, and returns when it has ended. What the program asks on its way out is
+// answered with its default.
+//
+// A client may take fast keys for a paste, and an Enter right behind them for a part of it: so Enter comes when the
+// command stands on the screen, and again while the program lives. An Enter too many does nothing.
 func (m *Terminal) quit(ctx context.Context, command string) error {
 	if err := m.Type(command); err != nil {
 		return err
 	}
-	if err := m.Keys("Enter"); err != nil {
+	if err := m.WaitScreen(ctx, command); err != nil {
 		return err
 	}
-	return m.WaitDead(ctx)
+	var pressed time.Time
+	return eventually(ctx, "the end of the program", func() (bool, error) {
+		if dead, err := m.Dead(); dead || err != nil {
+			return dead, err
+		}
+		if time.Since(pressed) < 2*time.Second {
+			return false, nil
+		}
+		pressed = time.Now()
+		return false, m.Keys("Enter")
+	})
 }
 
 // Dead reports whether the program has ended.
@@ -142,9 +156,4 @@ func (m *Terminal) WaitScreen(ctx context.Context, text string) error {
 	return eventually(ctx, fmt.Sprintf("%q on the screen", text), func() (bool, error) {
 		return strings.Contains(m.Screen(), text), nil
 	})
-}
-
-// WaitDead waits until the program has ended.
-func (m *Terminal) WaitDead(ctx context.Context) error {
-	return eventually(ctx, "the end of the program", m.Dead)
 }
