@@ -23,6 +23,7 @@ func (t *turn) rules(group []run) error {
 				continue // nothing of it has changed with the time
 			}
 			ok, err := t.lenient(rl.when, r.absent())
+			t.traceRule(rl.says.kind, false, rl.when, r, ok, err)
 			if err != nil {
 				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
 			}
@@ -109,6 +110,7 @@ func (t *turn) held(rl *rule, group []run, l latch) (int, error) {
 	for i, r := range group {
 		t.enter(r)
 		ok, err := t.lenient(rl.when, r.absent())
+		t.traceRule(rl.says.kind, false, rl.when, r, ok, err)
 		if err != nil {
 			return -1, err
 		}
@@ -135,6 +137,7 @@ func (t *turn) unlatch(rl *rule, group []run, id string) error {
 	for _, r := range group {
 		t.enter(r)
 		ok, err := t.lenient(rl.until, r.absent())
+		t.traceRule(rl.says.kind, true, rl.until, r, ok, err)
 		if err != nil || !ok {
 			return err
 		}

@@ -34,6 +34,7 @@ type turn struct {
 	said    map[string]bool
 	log     []string
 	logged  map[string]bool
+	trace   *Trace         // where somebody looks on
 	cursors map[string]any // with key: the next cursors by key
 	cursor  any            // without: the next one
 }
