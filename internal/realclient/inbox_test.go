@@ -5,6 +5,7 @@ package realclient
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -219,6 +220,23 @@ func TestInboxReportsToAPercentEncodedAddress(t *testing.T) {
 	s.send(t, f)
 	if r := m.next(t); r.Status != "held" {
 		t.Errorf("report %+v", r)
+	}
+	s.net.RequireNone(t)
+}
+
+func TestInboxReportsOnlyIntoItsOwnFolder(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, ClaudeOptions{Bypass: true})
+	s.send(t, frame{from: "uds:" + filepath.Join(s.home.Run, "p.sock"), name: "peer", mode: "prompting", body: "x"})
+	ctx, cancel := context.WithTimeout(t.Context(), turnTimeout)
+	defer cancel()
+	if err := s.WaitScreen(ctx, "Held message from another session"); err != nil {
+		t.Error(err)
+	}
+	if err := eventually(ctx, "the reason for no report in the client's log", func() (bool, error) {
+		return strings.Contains(s.DebugLog(), "hold-receipt skipped"), nil
+	}); err != nil {
+		t.Error(err)
 	}
 	s.net.RequireNone(t)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -46,13 +47,19 @@ func NewTerminal(t testing.TB, n *Network, h *Home, env []string, argv ...string
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("start %s in tmux: %v: %s", argv[1], err, said.String())
 	}
+	end, err := term.watch()
+	if err != nil {
+		_, _ = term.tmux(nil, "kill-server") // the first error says more
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the screen at the end:\n%s", term.Screen())
 		}
-		_, _ = term.tmux(nil, "kill-server") // it may have ended with its program
+		end()
 	})
-	pid, err := term.tmux(nil, "list-panes", "-t", "main", "-F", "#{pane_pid}")
+	var pid string
+	pid, err = term.tmux(nil, "list-panes", "-t", "main", "-F", "#{pane_pid}")
 	if err == nil {
 		term.PID, err = strconv.Atoi(strings.TrimSpace(pid))
 	}
@@ -60,6 +67,24 @@ func NewTerminal(t testing.TB, n *Network, h *Home, env []string, argv ...string
 		t.Fatalf("ask tmux for the pid of its program: %v", err)
 	}
 	return term
+}
+
+// watch starts a process that ends the server when end is called, or when this process is gone: a test that runs into
+// its timeout is killed without its cleanups.
+func (m *Terminal) watch() (end func(), err error) {
+	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec tmux -S "$0" kill-server 2>/dev/null`, m.sock)
+	cmd.Env, cmd.SysProcAttr = m.env, &syscall.SysProcAttr{Setpgid: true} // no Ctrl-C for it
+	hold, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("watch over tmux: %w", err)
+	}
+	return func() {
+		_ = hold.Close() // the pipe ends with us at the latest
+		_ = cmd.Wait()   // it fails where the server has ended before
+	}, nil
 }
 
 // tmux runs one command against the server.
