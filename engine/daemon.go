@@ -160,7 +160,6 @@ func (o *Options) newLoop(info Info, files rundir.Files, log *daemonLog, events 
 		requests: make(chan request),
 		results:  make(chan *result),
 		sent:     make(chan error, 1),
-		places:   make(chan struct{}, maxPolls),
 		changed:  make(chan struct{}),
 	}
 	var err error

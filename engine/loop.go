@@ -54,7 +54,6 @@ type loop struct {
 	requests chan request
 	results  chan *result
 	sent     chan error
-	places   chan struct{} // one for each poll that may run
 	running  sync.WaitGroup
 	work     context.Context // of polls and deliveries
 	endWork  context.CancelFunc
@@ -62,7 +61,9 @@ type loop struct {
 	draining bool
 	reason   error // why the daemon stopped
 
-	polling      int       // polls under way
+	polling      int       // polls under way, those that wait for a place among them
+	asking       int       // polls that run
+	queue        []func()  // polls that wait for a place
 	full         bool      // the poll of all targets has not been committed yet
 	patienceEnds time.Time // of the poll under way
 	trouble      trouble
@@ -221,18 +222,29 @@ func (l *loop) start(t *target, now time.Time, all bool) {
 	t.waiters, t.queued = append(t.waiters, t.queued...), nil
 	l.polling++
 	source, asked, generation := l.source, t.Target, t.generation
-	l.running.Go(func() {
-		l.places <- struct{}{}
-		defer func() { <-l.places }()
+	l.queue = append(l.queue, func() {
 		outcome, err := poll(l.work, source, asked, now)
 		l.results <- &result{t, generation, outcome, err}
 	})
+	l.fill()
+}
+
+// fill lets polls run, as many at a time as may.
+func (l *loop) fill() {
+	for len(l.queue) > 0 && l.asking < maxPolls {
+		l.running.Go(l.queue[0])
+		l.queue[0] = nil
+		l.queue = l.queue[1:]
+		l.asking++
+	}
 }
 
 // arrive takes the result of a poll in; it is committed with the others of its poll.
 func (l *loop) arrive(r *result) {
 	t := r.target
 	l.polling--
+	l.asking--
+	l.fill()
 	t.polling = false
 	if r.generation == t.generation {
 		t.arrived = r
