@@ -2,7 +2,11 @@ package fetchers
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/internal/value"
@@ -17,11 +21,14 @@ type jsonDecoder struct {
 	at    int
 	depth int
 	names map[string]string // the names of members, so that each is kept once
+	words map[string]any    // short strings likewise: states and kinds come again in every line
 }
 
 const (
 	maxDepth = 10_000 // as in encoding/json
 	maxNames = 1_000
+	maxWords = 1_000
+	wordLen  = 24
 )
 
 // decode returns the value of a line, and false if it is not JSON.
@@ -115,14 +122,11 @@ func (d *jsonDecoder) object(want *wanted) (any, bool) {
 	members := map[string]any{}
 	more, ok := d.first('}')
 	for ; more && ok; more, ok = d.another('}') {
-		raw, ok := d.name()
+		raw, escaped, ok := d.name()
 		if !ok {
 			return nil, false
 		}
-		name, below, skip, ok := d.wants(raw, want)
-		if !ok {
-			return nil, false
-		}
+		name, below, skip := d.wants(raw, escaped, want)
 		if skip {
 			if !d.skip() {
 				return nil, false
@@ -140,30 +144,22 @@ func (d *jsonDecoder) object(want *wanted) (any, bool) {
 }
 
 // wants looks up a member's raw name: its name, what is wanted below it, and whether it is gone past.
-func (d *jsonDecoder) wants(raw []byte, want *wanted) (name string, below *wanted, skip, ok bool) {
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		var plain string
-		if json.Unmarshal(raw, &plain) != nil {
-			return "", nil, false, false
-		}
-		if want == nil {
-			return plain, nil, false, true
-		}
-		below, found := want.members[plain]
-		return plain, below, !found, true
-	}
+func (d *jsonDecoder) wants(raw []byte, escaped bool, want *wanted) (name string, below *wanted, skip bool) {
 	raw = raw[1 : len(raw)-1]
+	if escaped {
+		raw = []byte(unescape(raw))
+	}
 	if want != nil {
 		below, found := want.members[string(raw)]
 		if !found {
-			return "", nil, true, true
+			return "", nil, true
 		}
 		if below != nil {
-			return below.name, below, false, true
+			return below.name, below, false
 		}
 	}
 	if name, ok := d.names[string(raw)]; ok {
-		return name, nil, false, true
+		return name, nil, false
 	}
 	name = string(raw)
 	if d.names == nil {
@@ -172,7 +168,7 @@ func (d *jsonDecoder) wants(raw []byte, want *wanted) (name string, below *wante
 	if len(d.names) < maxNames {
 		d.names[name] = name
 	}
-	return name, nil, false, true
+	return name, nil, false
 }
 
 func (d *jsonDecoder) list(want *wanted) (any, bool) {
@@ -201,7 +197,7 @@ func (d *jsonDecoder) skip() bool {
 		}
 		more, ok := d.first('}')
 		for ; more && ok; more, ok = d.another('}') {
-			if _, ok := d.name(); !ok || !d.skip() {
+			if _, _, ok := d.name(); !ok || !d.skip() {
 				return false
 			}
 		}
@@ -220,7 +216,7 @@ func (d *jsonDecoder) skip() bool {
 		d.depth--
 		return ok
 	case '"':
-		_, ok := d.quoted()
+		_, _, ok := d.quoted()
 		return ok
 	case 't':
 		return d.word("true")
@@ -263,52 +259,89 @@ func (d *jsonDecoder) another(end byte) (more, ok bool) {
 }
 
 // name takes a member's name, quotes included, and the colon behind it.
-func (d *jsonDecoder) name() ([]byte, bool) {
+func (d *jsonDecoder) name() (raw []byte, escaped, ok bool) {
 	if d.next() != '"' {
-		return nil, false
+		return nil, false, false
 	}
-	raw, ok := d.quoted()
+	raw, escaped, ok = d.quoted()
 	if !ok || d.next() != ':' {
-		return nil, false
+		return nil, false, false
 	}
 	d.at++
-	return raw, true
+	return raw, escaped, true
 }
 
 func (d *jsonDecoder) text() (any, bool) {
-	raw, ok := d.quoted()
+	raw, escaped, ok := d.quoted()
 	if !ok {
 		return nil, false
 	}
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1]), true
+	if escaped {
+		return unescape(raw[1 : len(raw)-1]), true
 	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return nil, false
+	raw = raw[1 : len(raw)-1]
+	if len(raw) > wordLen {
+		return string(raw), true
 	}
-	return s, true
+	if v, ok := d.words[string(raw)]; ok {
+		return v, true
+	}
+	s := string(raw)
+	var v any = s
+	if d.words == nil {
+		d.words = map[string]any{}
+	}
+	if len(d.words) < maxWords {
+		d.words[s] = v
+	}
+	return v, true
 }
 
-// quoted takes a string, quotes included, and checks it. What it returns is still escaped.
-func (d *jsonDecoder) quoted() ([]byte, bool) {
+// quoted takes a string, quotes included, and checks it. What it returns is still escaped where it says so.
+func (d *jsonDecoder) quoted() (raw []byte, escaped, ok bool) {
 	begin := d.at
 	for i := begin + 1; i < len(d.data); i++ {
-		switch c := d.data[i]; {
-		case c == '"':
+		if i += plainRun(d.data[i:]); i >= len(d.data) {
+			break
+		}
+		switch d.data[i] {
+		case '"':
 			d.at = i + 1
-			return d.data[begin:d.at], true
-		case c < ' ':
-			return nil, false
-		case c == '\\':
+			return d.data[begin:d.at], escaped, true
+		case '\\':
 			n, ok := escape(d.data[i:])
 			if !ok {
-				return nil, false
+				return nil, false, false
 			}
+			escaped = true
 			i += n - 1
+		default: // a control character
+			return nil, false, false
 		}
 	}
-	return nil, false
+	return nil, false, false
+}
+
+// plainRun counts the bytes before the first quote, backslash or control character, eight at a time: most of a log is
+// text that is only gone past.
+func plainRun(b []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// The lowest byte that is found is right; a borrow can only add wrong ones above it.
+		found := ((w - ones*' ') &^ w) | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)
+		if found &= high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
 }
 
 // escape is the length of the escape at the start of b.
@@ -331,6 +364,66 @@ func escape(b []byte) (int, bool) {
 		return 6, true
 	}
 	return 0, false
+}
+
+// unescape reads what stands between the quotes of a string that was checked. As in encoding/json, half a surrogate
+// pair is U+FFFD.
+func unescape(b []byte) string {
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			return string(append(out, b...))
+		}
+		out = append(out, b[:i]...)
+		switch c := b[i+1]; c {
+		case 'u':
+			r := hex4(b[i+2:])
+			b = b[i+6:]
+			if utf16.IsSurrogate(r) {
+				pair := unicode.ReplacementChar
+				if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
+					pair = utf16.DecodeRune(r, hex4(b[2:]))
+				}
+				if r = pair; r != unicode.ReplacementChar {
+					b = b[6:]
+				}
+			}
+			out = utf8.AppendRune(out, r)
+			continue
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		default:
+			out = append(out, c)
+		}
+		b = b[i+2:]
+	}
+	return string(out)
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(b []byte) rune {
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c >= 'a':
+			c -= 'a' - 10
+		case c >= 'A':
+			c -= 'A' - 10
+		default:
+			c -= '0'
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
 }
 
 func (d *jsonDecoder) word(w string) bool {
