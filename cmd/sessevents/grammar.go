@@ -25,6 +25,8 @@ type grammar struct {
 
 	Lint lintCmd `cmd:"" help:"Check specs: every fault of every file, at its place."`
 	Test testCmd `cmd:"" help:"Run the tests that specs bring."`
+	Try  tryCmd  `cmd:"" help:"Poll a target without a daemon, and show what happens inside."`
+	Init initCmd `cmd:"" help:"Write a new spec to begin with."`
 }
 
 // serving says which daemon a command talks to.
@@ -32,13 +34,27 @@ type serving struct {
 	ID string `name:"id" placeholder:"NAME" help:"The file sink of that name, instead of the Claude Code session around."`
 }
 
-// hoist moves the program's own flags in front of the words of watch and unwatch. Behind the first word of a target
-// every flag belongs to the source; but users write --id and --spec last.
+// hoisted are the program's own flags with a value, of commands that take the words of a source.
+var hoisted = map[string][]string{
+	"watch":   {"--id", "--spec"},
+	"unwatch": {"--id", "--spec"},
+	"try":     {"--spec", "--polls", "--interval", "--record"},
+}
+
+// hoist moves the program's own flags in front of the words of a target. Behind the first word of a target every flag
+// belongs to the source; but users write --id and --spec last.
 func hoist(args []string) []string {
-	at := slices.IndexFunc(args, func(a string) bool { return a == "watch" || a == "unwatch" })
-	if at < 0 {
+	at := 0
+	for at < len(args) && strings.HasPrefix(args[at], "-") {
+		if args[at] == "--spec" || args[at] == "--id" {
+			at++ // its value is no command
+		}
+		at++
+	}
+	if at >= len(args) || hoisted[args[at]] == nil {
 		return args
 	}
+	flags := hoisted[args[at]]
 	own, rest := slices.Clone(args[:at+1]), []string(nil)
 	for words := args[at+1:]; len(words) > 0; words = words[1:] {
 		word := words[0]
@@ -46,7 +62,7 @@ func hoist(args []string) []string {
 		switch {
 		case word == "--":
 			return append(append(own, rest...), words...)
-		case name == "--id" || name == "--spec":
+		case slices.Contains(flags, name):
 			own = append(own, word)
 			if !joined && len(words) > 1 {
 				words = words[1:]

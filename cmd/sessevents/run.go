@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, w world) int {
 		kong.Writers(w.out, w.err),
 		kong.Exit(func(n int) { code = n; panic(exited{}) }),
 		kong.Help(c.help), kong.ShortHelp(c.help),
-		kong.Vars{"version": version(), "formats": strings.Join(specs.Formats, ",")},
+		kong.Vars{"version": version(), "formats": strings.Join(specs.Formats, ","), "starters": strings.Join(specs.Starters(), ",")},
 	)
 	if err != nil {
 		panic(err) // the grammar itself is wrong: every test fails on it
