@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(serverEnv) != "" {
 		benchServe()
 	}
+	if os.Getenv(proxyEnv) != "" {
+		askThroughProxy()
+	}
 	goleak.VerifyTestMain(m)
 }
 

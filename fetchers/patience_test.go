@@ -1,8 +1,10 @@
 package fetchers
 
 import (
+	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +46,86 @@ func TestC25_PatienceDoesNotFollowTheWallClock(t *testing.T) {
 		}
 		if until == until.Round(0) { // it would be compared by the wall clock
 			t.Error("no monotonic reading")
+		}
+	}
+}
+
+func TestC17_PatienceIsSharedByHostAndCredential(t *testing.T) {
+	status, after := 429, "120"
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		if status != 200 {
+			w.Header().Set("Retry-After", after)
+		}
+		w.WriteHeader(status)
+	})
+	a := newAsker(t, "http")
+	mine := map[string]any{"url": s.URL + "/a", "headers": map[string]string{"Authorization": "Bearer mine"}}
+	var asked interface{ RetryAfter() time.Duration }
+	if err := a.fails("rate-limited", mine); !errors.As(err, &asked) || asked.RetryAfter() != 2*time.Minute {
+		t.Error(err)
+	}
+	status = 200
+	a.fails("rate-limited", mine)
+	mine["url"] = s.URL + "/another/target"
+	a.fails("rate-limited", mine)
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	a.doc(map[string]any{"url": s.URL, "headers": map[string]string{"Authorization": "Bearer yours"}})
+	limits := a.set.Limits()
+	host := strings.TrimPrefix(s.URL, "http://")
+	if len(limits) != 1 || limits[0].Host != host || limits[0].Left > 2*time.Minute || limits[0].Left < 110*time.Second {
+		t.Errorf("%v", limits)
+	}
+}
+
+func TestC17_AnAcceptedStatusStillPutsOff(t *testing.T) {
+	s := newSite(t, sends(429, "", ""))
+	a := newAsker(t, "http")
+	opts := map[string]any{"url": s.URL, "accept": []int64{200, 429}}
+	if doc := a.doc(opts); doc["status"] != 429 {
+		t.Error(doc)
+	}
+	a.fails("rate-limited", opts)
+}
+
+func TestC17_HowLong(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		status int
+		header string
+		want   time.Duration // 0: not put off
+	}{
+		{429, "Retry-After: 120", 2 * time.Minute},
+		{429, "Retry-After: Mon, 30 Nov 2026 12:00:30 GMT", 30 * time.Second},
+		{429, "Retry-After: Mon, 30 Nov 2026 11:00:00 GMT", time.Second},
+		{429, "Retry-After: 315360000", time.Hour},
+		{429, "Retry-After: 99999999999999999999", defaultPatience},
+		{429, "Retry-After: soon", defaultPatience},
+		{429, "Retry-After: -5", defaultPatience},
+		{429, "Retry-After: 0", time.Second},
+		{429, "X-Ratelimit-Reset: 5", defaultPatience},
+		{429, "", defaultPatience},
+		{403, "", 0},
+		{403, "Retry-After: 60", time.Minute},
+		{403, "X-Ratelimit-Remaining: 0|X-Ratelimit-Reset: 1796040090", 90 * time.Second},
+		{403, "X-Ratelimit-Remaining: 0|X-Ratelimit-Reset: garbage", defaultPatience},
+		{403, "X-Ratelimit-Remaining: 0|X-Ratelimit-Reset: NaN", defaultPatience},
+		{403, "X-Ratelimit-Remaining: 12|X-Ratelimit-Reset: 1796040090", 0},
+		{403, "Ratelimit-Remaining: 0|Ratelimit-Reset: 30", 30 * time.Second},
+		{403, "X-Ratelimit-Remaining: 0|X-Ratelimit-Reset: 1e300", time.Hour},
+		{503, "Retry-After: 10", 10 * time.Second},
+		{503, "", 0},
+		{200, "Retry-After: 10", 0},
+		{429, "Date: Mon, 30 Nov 2026 13:00:00 GMT|Retry-After: Mon, 30 Nov 2026 13:00:10 GMT", 10 * time.Second},
+	} {
+		resp := &http.Response{StatusCode: c.status, Header: http.Header{}}
+		for field := range strings.SplitSeq(c.header, "|") {
+			name, v, _ := strings.Cut(field, ": ")
+			resp.Header.Set(name, v)
+		}
+		if got, ok := asksToWait(resp, now); ok && got != c.want || ok != (c.want > 0) {
+			t.Errorf("%d %s: got %s %v, want %s", c.status, c.header, got, ok, c.want)
 		}
 	}
 }
