@@ -27,6 +27,9 @@ type grammar struct {
 	Test testCmd `cmd:"" help:"Run the tests that specs bring."`
 	Try  tryCmd  `cmd:"" help:"Poll a target without a daemon, and show what happens inside."`
 	Init initCmd `cmd:"" help:"Write a new spec to begin with."`
+
+	Specs  specsCmd  `cmd:"" help:"List the specs that --spec finds by name, and what each may reach."`
+	Schema schemaCmd `cmd:"" help:"Print the JSON Schema of a spec, or of an event."`
 }
 
 // serving says which daemon a command talks to.
