@@ -14,14 +14,14 @@ import (
 
 type daemonCmd struct {
 	serving
-	PID      int    `name:"pid" placeholder:"PID" help:"With --id: end with this process."`
+	PID      *int   `name:"pid" placeholder:"PID" help:"With --id: end with this process."`
 	Interval string `placeholder:"SECONDS" help:"Wait between polls while something goes on, 1 to 86400; default: the spec's."`
 	Mode     string `enum:"bypass,prompting,auto" default:"bypass" help:"The session's permission mode: ${enum}."`
 }
 
 // Run serves until the owner is gone or somebody stops it.
 func (d *daemonCmd) Run(c *call) error {
-	if d.PID != 0 && d.ID == "" {
+	if d.PID != nil && d.ID == "" {
 		return usagef("add --id NAME: --pid ends a file sink with that process", "--pid without --id")
 	}
 	interval, err := parseInterval(d.Interval)
@@ -36,7 +36,13 @@ func (d *daemonCmd) Run(c *call) error {
 	defer b.close()
 	var owner rundir.Owner
 	if d.ID != "" {
-		if owner, err = rundir.FileSink(d.ID, d.PID); err != nil {
+		pid := 0
+		if d.PID != nil {
+			if pid = *d.PID; pid <= 0 { // such as an empty variable's 0: not an owner that is left out
+				return usagef("", "invalid pid %d", pid)
+			}
+		}
+		if owner, err = rundir.FileSink(d.ID, pid); err != nil {
 			return usagef("", "%v", err)
 		}
 	} else if owner, err = rundir.Session(c.getenv); err != nil {
