@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 		"sessevents": main,
 		"inbox":      playInbox,
 		"hold":       holdSocket,
+		"homeless":   runHomeless,
 	})
 }
 
@@ -28,6 +29,7 @@ func TestScripts(t *testing.T) {
 		Condition:           scriptCondition,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Deadline:            time.Now().Add(2 * patience),
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
