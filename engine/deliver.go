@@ -65,5 +65,9 @@ func (l *loop) report(r inbox.Report, now time.Time) {
 	}
 	l.delivery.Reports = append(l.delivery.Reports, receipt)
 	l.delivery.Reports = slices.Clone(l.delivery.Reports[max(0, len(l.delivery.Reports)-keptReports):])
-	l.log.printf("the session reports message %s %s: %s", receipt.MsgID, receipt.Status, receipt.Reason)
+	id := receipt.MsgID
+	if id == "" {
+		id = "of that time" // the client names only ids of its own form
+	}
+	l.log.printf("the session reports message %s %s: %s", id, receipt.Status, receipt.Reason)
 }

@@ -92,7 +92,11 @@ func printDelivery(line func(string, ...any), d *control.Delivery, now time.Time
 		line("        warning: %s", d.Warning)
 	}
 	for _, r := range d.Reports {
-		line("        %s message %s %s: %s", r.At.Format(time.RFC3339), r.MsgID, r.Status, r.Reason)
+		id := r.MsgID
+		if id == "" {
+			id = "of that time" // the client names only ids of its own form
+		}
+		line("        %s the session reports: message %s %s: %s", r.At.Format(time.RFC3339), id, r.Status, r.Reason)
 	}
 }
 

@@ -72,7 +72,7 @@ func (a Address) envelope(body string) string {
 	if a.Mode != Auto {
 		fmt.Fprintf(&b, ` from-mode="%s"`, attribute(string(a.Mode)))
 	}
-	b.WriteString(">\n" + closing.ReplaceAllStringFunc(body, defuse) + "\n</cross-session-message>")
+	b.WriteString(">\n" + defuse(body) + "\n</cross-session-message>")
 	return b.String()
 }
 
@@ -94,17 +94,23 @@ var escaper = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">",
 
 func attribute(s string) string { return escaper.Replace(s) }
 
-// closing is the spelling of the closing tag in a body, which would end the envelope there.
-var closing = regexp.MustCompile(`(?i)</(\s*cross-session-message\s*>?)`)
+// closing is what the receiver may take for the closing tag, which would end the envelope in the middle of a body. It
+// takes more than its spelling: other separators, and letters and brackets that only look alike. So any name of
+// letters, of whatever script, that is built like this one counts, and nothing else is touched.
+var closing = regexp.MustCompile(`([<\x{2039}\x{2329}\x{276C}\x{27E8}\x{3008}\x{FE64}\x{FF1C}\x{02C2}\x{1438}])` +
+	`([^\\\p{L}\p{N}_<>-]*[/\x{2044}\x{2215}\x{29F8}\x{FF0F}][^\p{L}\p{N}<>]*\p{L}{5}[^\p{L}\p{N}<>]+\p{L}{7}[^\p{L}\p{N}<>]+\p{L}{7}\s*)(>?)`)
 
-// defuse writes a closing tag so that it ends nothing. A space before its bracket alone would keep the envelope
-// together but make the receiver treat the message as unattested.
-func defuse(tag string) string {
-	rest, closed := strings.CutSuffix(tag[len("</"):], ">")
-	if closed {
-		rest += " >"
-	}
-	return `<\/` + rest
+// defuse writes closing tags so that they end nothing: a backslash behind the bracket, which the receiver does not
+// read over. A space before the closing bracket alone would keep the envelope together but make the receiver treat
+// the message as unattested.
+func defuse(body string) string {
+	return closing.ReplaceAllStringFunc(body, func(tag string) string {
+		m := closing.FindStringSubmatch(tag)
+		if m[3] != "" {
+			m[3] = " >"
+		}
+		return m[1] + `\` + m[2] + m[3]
+	})
 }
 
 // frame is one line on the wire.
