@@ -81,6 +81,7 @@ var Codes = []Code{
 	{"doc-in-text", "A text never quotes what was polled.", Error, "${item.id}", "${doc.title}", "${item.id}"},
 	{"text-speaks", "The value does not speak: it could be prose of the polled system.", Error, "${item.id}", "${item.note}", "${item.id}"},
 	{"computed-name", "In a text a name stands as it is.", Error, "${item.id}", "${item[target.path]}", "${item.id}"},
+	{"unsafe-function", "A function that could make a sentence of a safe value has no place in a text.", Error, "${item.id}", `${replace(item.id, '-', ' ')}`, "${item.id}"},
 	{"no-tests", "The spec has no tests.", Warning, "tests: [{name: starts, target: [/x], polls: [{fetch: {size: null}, events: []}]}]\n", "", "tests: [{name: starts, target: [/x], polls: [{fetch: {size: null}, events: []}]}]\n"},
 	{"never-holds", "The condition can never hold.", Warning, "n: count, note: text}\nrules:\n  - when: changed &&", "n: count, note: text, state: [open, closed]}\nrules:\n  - when: changed && item.state == \"opened\" &&", "n: count, note: text, state: [open, closed]}\nrules:\n  - when: changed && item.state == \"open\" &&"},
 	{"unused-name", "Nothing names this part of the item.", Warning, "when: changed &&", "when: appeared && item.id != \"\" #", "when: changed &&"},

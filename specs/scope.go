@@ -162,7 +162,11 @@ func (c *checker) identifier(n *ast.IdentifierNode) *shape {
 		return s
 	}
 	if why, ok := c.scope.why[n.Value]; ok {
-		c.fault(n, len(n.Value), c.scope.code(n.Value), why, "")
+		hint := ""
+		if c.scope.text && n.Value == "doc" {
+			hint = "name `item` or `cursor`: they speak by their types"
+		}
+		c.fault(n, len(n.Value), c.scope.code(n.Value), why, hint)
 		return anyShape
 	}
 	names := slices.Sorted(maps.Keys(c.scope.names))
@@ -231,9 +235,15 @@ var (
 	picked = []string{"find", "findLast", "first", "last", "max", "min"}
 )
 
+// unmaking are the builtins that can make a sentence of a value that is safe as it is.
+var unmaking = []string{"fromBase64", "fromJSON", "replace", "split", "splitAfter"}
+
 func (c *checker) builtin(n *ast.BuiltinNode) *shape {
 	if n.Name == "now" {
 		c.fault(n, 3, "unknown-name", "there is no function `now`: a poll has one time", "write `now`, where it is in scope")
+	}
+	if c.scope.text && slices.Contains(unmaking, n.Name) {
+		c.fault(n, len(n.Name), "unsafe-function", fmt.Sprintf("`%s` in a text could make words of what is one word", n.Name), "say the value as it is, or let `extract` make what you need")
 	}
 	of, body := anyShape, anyShape
 	for i, a := range n.Arguments {

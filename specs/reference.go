@@ -1,0 +1,162 @@
+package specs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/fetchers"
+)
+
+// Reference is the part of docs/spec.md that is made from the tables: all keys, types, and options of registry, in
+// Markdown.
+func Reference(registry map[string]fetchers.Fetcher) string {
+	var b strings.Builder
+	b.WriteString("### A spec\n\n")
+	referenceRows(&b, rowsOf(specKeys()))
+	for _, part := range []struct {
+		title string
+		rows  []row
+	}{
+		{"`target`", rowsOf(targetKeys())},
+		{"An argument", rowsOf(argKeys())},
+		{"A flag", rowsOf(flagKeys())},
+		{"A requirement", rowsOf(requireKeys())},
+		{"A rule", rowsOf(ruleKeys())},
+		{"`cleared`", rowsOf(clearedKeys())},
+		{"A line of `summary`", rowsOf(summaryKeys())},
+		{"A test", rowsOf(testKeys())},
+		{"A poll of a test", rowsOf(pollKeys())},
+	} {
+		fmt.Fprintf(&b, "\n### %s\n\n", part.title)
+		referenceRows(&b, part.rows)
+	}
+	b.WriteString("\n### Types\n\n| type | what it says |\n|---|---|\n")
+	for _, t := range typeWordTable {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", t.name, cell(t.help))
+	}
+	b.WriteString("| `[open, closed]` | a list of words: one of them, any other word is spoken as `other` |\n")
+	for _, name := range slices.Sorted(maps.Keys(registry)) {
+		f := registry[name]
+		fmt.Fprintf(&b, "\n### Fetcher `%s`\n\n%s.\n\n| option | value | default | meaning |\n|---|---|---|---|\n", name, strings.ToUpper(f.Help[:1])+f.Help[1:])
+		for _, o := range optionsOf(f) {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, optionValue(o), optionDefault(o), cell(optionHelp(o)))
+		}
+	}
+	b.WriteString("\n### Words of a failure\n\n`failure: data` gives `{error: WORD}` with one of: ")
+	for i, w := range fetchers.FailureWords {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("`" + w + "`")
+	}
+	b.WriteString(".\n")
+	return b.String()
+}
+
+func referenceRows(b *strings.Builder, rows []row) {
+	b.WriteString("| key | value | meaning |\n|---|---|---|\n")
+	for _, r := range rows {
+		name := "`" + r.name + "`"
+		if r.need {
+			name = "**" + name + "**"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, r.value(), cell(r.help))
+	}
+}
+
+// cell is a text inside a table of Markdown.
+func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+
+func (r row) value() string {
+	words := map[kind]string{
+		kindString: "string", kindName: "name", kindExpr: "expr", kindJQ: "jq", kindTemplate: "text with `${expr}`", kindDuration: "duration",
+		kindVersion: "`1`", kindBool: "boolean", kindAny: "any", kindStrings: "string, or list", kindWords: "list of strings",
+		kindHold: "count or duration", kindItem: "type, or names with types", kindFetch: "step, or list of steps", kindDefaults: "fetchers with options",
+		kindFlagType: "word, or list of words", kindMapOf: "names with mappings", kindListOf: "list of mappings", kindObject: "mapping",
+		kindArgs: "list of names or mappings", kindTexts: "names with texts", kindEnv: "names with strings",
+	}
+	if r.kind == kindWord {
+		return "`" + strings.Join(r.words, "`, `") + "`"
+	}
+	return words[r.kind]
+}
+
+func optionValue(o fetchers.Option) string {
+	switch o.Type {
+	case fetchers.Word:
+		return "`" + strings.Join(o.Words, "`, `") + "`"
+	case fetchers.Int:
+		return "whole number"
+	case fetchers.Bool:
+		return "boolean"
+	case fetchers.Duration:
+		return "duration"
+	case fetchers.Size:
+		return "size"
+	case fetchers.Ints:
+		return "list of numbers"
+	case fetchers.Strings:
+		return "list of strings"
+	case fetchers.Map:
+		return "names with strings"
+	case fetchers.JSON:
+		return "any"
+	case fetchers.Pages:
+		return "`link`, or `{by: link, list: .path, max: 10}`"
+	}
+	return "string"
+}
+
+func optionDefault(o fetchers.Option) string {
+	switch d := o.Default.(type) {
+	case nil:
+		return ""
+	case time.Duration:
+		return "`" + short(d) + "`"
+	case []int64:
+		return "`" + strings.ReplaceAll(fmt.Sprint(d), " ", ", ") + "`"
+	}
+	if s, ok := jsonDefault(o).(string); ok {
+		return "`" + s + "`"
+	}
+	return fmt.Sprintf("`%v`", o.Default)
+}
+
+// LintReference is docs/lint.md: every code with an example, what lint says of it, and what to write instead.
+func LintReference(o Options) string {
+	var b strings.Builder
+	b.WriteString("# What lint finds\n\n" +
+		"Made by `go test ./specs -update` from the table of codes; each output is what `sessevents lint` prints.\n\n" +
+		"An **error** keeps a spec from running, a **warning** is a doubt. The exit code of `lint` is 0 where there is neither, 1 where there is one, 2 where it was called wrongly. " +
+		"Codes are stable: tools may match on them (`--format json`, `sarif`, `github`).\n\n" +
+		"The examples change a line of this spec, which is clean:\n\n```yaml\n" + ExampleSpec + "```\n")
+	for _, c := range Codes {
+		fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n", c.Code, c.Help, c.Severity)
+		if c.Line == "" && c.Bad == "" {
+			continue
+		}
+		bad, src := c.Bad, c.Bad
+		if c.Line != "" {
+			src = strings.Replace(ExampleSpec, c.Line, c.Bad, 1)
+		}
+		if bad == "" {
+			bad = "# without: " + strings.TrimSpace(strings.SplitN(c.Line, "\n", 2)[0])
+		}
+		fmt.Fprintf(&b, "\n```yaml\n%s\n```\n\n```text\n", strings.TrimRight(bad, "\n"))
+		_, _, found := Check("queue.yaml", []byte(src), o)
+		for _, d := range found {
+			if d.Code == c.Code {
+				_ = Diagnostics{d}.WriteText(&b, false)
+				break
+			}
+		}
+		b.WriteString("```\n")
+		if c.Line != "" {
+			fmt.Fprintf(&b, "\nWrite instead:\n\n```yaml\n%s\n```\n", strings.TrimRight(c.Good, "\n"))
+		}
+	}
+	return b.String()
+}
