@@ -137,6 +137,33 @@ func BenchmarkDaemon(b *testing.B) {
 	}
 }
 
+// BenchmarkWake measures the time from a line written to its event in the log. The daemon's interval is an hour: what
+// makes it quick is the notice of the change.
+func BenchmarkWake(b *testing.B) {
+	_, socket, _ := daemon(b, built(b))
+	file := filepath.Join(b.TempDir(), "build.log")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	ask(b, socket, control.Request{Op: control.Watch, Words: []string{file}})
+	var took []time.Duration
+	for b.Loop() {
+		time.Sleep(1100 * time.Millisecond) // a target is polled at most once a second
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		if _, err := f.WriteString("a line\n"); err != nil {
+			b.Fatal(err)
+		}
+		ask(b, socket, control.Request{Op: control.Wait, Since: int64(len(took))})
+		took = append(took, time.Since(start))
+		f.Close()
+	}
+	b.ReportMetric(median(took), "median-ms")
+}
+
 // ask asks the daemon and returns how many bytes its answer had.
 func ask(b *testing.B, socket string, r control.Request) int64 {
 	b.Helper()
