@@ -54,6 +54,7 @@ type Set struct {
 	patience patience
 	slots    slots
 	readers  sync.Pool // of *tail.Reader
+	handles  tail.Handles
 
 	mu         sync.Mutex
 	transports map[string]*trust // by the file of the option ca
@@ -61,7 +62,9 @@ type Set struct {
 
 // NewSet returns an empty memory.
 func NewSet() *Set {
-	return &Set{readers: sync.Pool{New: func() any { return &tail.Reader{} }}}
+	s := &Set{}
+	s.readers.New = func() any { return &tail.Reader{Handles: &s.handles} }
+	return s
 }
 
 // Fetchers returns the registry with the fetchers that use s.
@@ -74,8 +77,9 @@ func (s *Set) Fetchers() map[string]Fetcher {
 // Limits lists the hosts that asked for patience and are not asked now, for `status`.
 func (s *Set) Limits() []Limit { return s.patience.limits() }
 
-// Close lets go of kept connections. The set stays usable.
+// Close lets go of kept connections and open files. The set stays usable.
 func (s *Set) Close() {
+	s.handles.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.transports {

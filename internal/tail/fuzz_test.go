@@ -186,6 +186,10 @@ func live(t *testing.T, ops []byte, budget uint16) {
 	}
 	w := &world{t: t, log: filepath.Join(dir, "log"), now: time.Unix(1_800_000_000, 0)}
 	w.reader.MaxBytes = int64(budget)
+	if len(ops)%2 == 0 {
+		w.reader.Handles = &Handles{}
+		defer w.reader.Handles.Close()
+	}
 	for _, op := range ops {
 		w.steps = append(w.steps, fmt.Sprint(op%7))
 		switch op % 7 {

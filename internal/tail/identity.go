@@ -27,6 +27,10 @@ type seen struct {
 	dev   uint64
 	inode uint64
 	size  int64
+	// held says that it was found by the descriptor that is held of it, and by no name.
+	held bool
+	// elsewhere says that it is held and has a name, though none that we know.
+	elsewhere bool
 	// changed is the inode's time of change in Unix nanoseconds: any write moves it on.
 	changed int64
 }
@@ -117,6 +121,14 @@ func number(info fs.FileInfo) (dev, inode uint64) {
 	return 0, 0
 }
 
+// links is how many names a file has.
+func links(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // the width differs between systems
+	}
+	return 1
+}
+
 // open opens a regular file for reading. It never blocks on what is not one.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
@@ -168,12 +180,21 @@ func (p *seen) is(f File) (bool, error) {
 	if _, inode := number(info); inode != p.inode {
 		return false, nil // replaced since the look; the next read sees it
 	}
-	pr, err := printOf(file, f.Offset)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, nil // cut since the look
-	}
+	ok, err := holds(file, f)
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", p.name, err)
+	}
+	return ok, nil
+}
+
+// holds says whether what was read of f is in the file.
+func holds(file io.ReaderAt, f File) (bool, error) {
+	pr, err := printOf(file, f.Offset)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil // it is shorter
+	}
+	if err != nil {
+		return false, err
 	}
 	head, tail := pr.sums()
 	return head == f.Head && tail == f.Tail, nil

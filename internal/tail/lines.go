@@ -31,6 +31,7 @@ type scan struct {
 	stopped bool  // yield wants no more
 	report  Report
 	buf     []byte
+	handles *Handles // may be nil
 }
 
 func (s *scan) ended() bool { return s.stopped || s.left <= 0 }
@@ -51,7 +52,7 @@ func (s *scan) file(j *job) error {
 		s.report.More = true
 		return nil
 	}
-	f, info, err := open(j.at.path)
+	f, info, err := s.open(j.at)
 	if missing(err) {
 		return nil // gone since the look; the next read sees it
 	}
@@ -78,6 +79,22 @@ func (s *scan) file(j *job) error {
 	j.Head, j.Tail = r.prints.sums()
 	j.Unread = info.Size() - j.Offset
 	return nil
+}
+
+// open opens a file by its name, or where it has none by the descriptor that is held of it.
+func (s *scan) open(p *seen) (*os.File, os.FileInfo, error) {
+	if !p.held {
+		return open(p.path)
+	}
+	f := s.handles.dup(p.dev, p.inode)
+	if f == nil {
+		return nil, nil, os.ErrNotExist
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+	}
+	return f, info, err
 }
 
 // fileScan is the way through one file. The bytes of buf[:have] stand in the file at start.

@@ -20,7 +20,7 @@ const maxSiblings = 10_000
 // between several.
 func (s *scan) follow(known []File, present []*seen) ([]job, error) {
 	m := &match{scan: s, known: known, present: present, at: make([]*seen, len(known)), taken: map[*seen]bool{}, found: map[string]bool{}}
-	for _, step := range []func() error{m.sameInode, m.renamed, m.sameName, m.copied} {
+	for _, step := range []func() error{m.sameInode, m.renamed, m.sameName, m.copied, m.held} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -140,6 +140,35 @@ func (m *match) copied() error {
 		m.at[i] = at
 	}
 	return nil
+}
+
+// held finds files that have no name any more by the descriptors that are held of them.
+func (m *match) held() error {
+	for i, f := range m.known {
+		if m.at[i] != nil || f.Gone || m.handles == nil {
+			continue
+		}
+		file := m.handles.dup(f.Dev, f.Inode)
+		if file == nil {
+			continue
+		}
+		info, err := file.Stat()
+		ok := err == nil && info.Size() >= f.Offset
+		if ok && f.Offset > 0 {
+			ok, err = holds(file, f)
+		}
+		file.Close()
+		if err == nil && ok && !m.inUse(f) {
+			m.at[i] = newSeen(f.Path, f.Path, info)
+			m.at[i].held, m.at[i].elsewhere = true, links(info) > 0
+		}
+	}
+	return nil
+}
+
+// inUse says that the inode of f is watched: a file that was cut, whose rest is not in it any more.
+func (m *match) inUse(f File) bool {
+	return slices.ContainsFunc(m.present, func(p *seen) bool { return p.inode == f.Inode && p.dev == f.Dev })
 }
 
 // unclaimed gives files that still have no place to the first candidate with their content.

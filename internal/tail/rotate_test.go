@@ -118,18 +118,27 @@ func TestRecreatedWithTheSameContentAfterItWasSeenGone(t *testing.T) {
 }
 
 func TestMovedAwayAndBackIsTheSameFile(t *testing.T) {
-	w := newWatch(t, "log")
-	w.write("log", "one\n")
-	w.want("one")
-	w.must(os.Mkdir(w.path("elsewhere"), 0o700))
-	w.rename("log", "elsewhere/log")
-	w.want()
-	w.rename("elsewhere/log", "log")
-	w.add("log", "two\n")
-	if born(w.path("log")) == 0 {
-		t.Skip("this file system does not say when a file was made: the file counts as a new one")
+	for _, handles := range []*Handles{nil, {}} {
+		w := newWatch(t, "log")
+		w.reader.Handles = handles
+		w.write("log", "one\n")
+		w.want("one")
+		w.must(os.Mkdir(w.path("elsewhere"), 0o700))
+		w.rename("log", "elsewhere/log")
+		w.want()
+		w.now = w.now.Add(time.Hour)
+		w.want()
+		w.want()
+		w.rename("elsewhere/log", "log")
+		w.add("log", "two\n")
+		if born(w.path("log")) == 0 {
+			t.Skip("this file system does not say when a file was made: the file counts as a new one")
+		}
+		w.want("two")
+		if handles != nil {
+			handles.Close()
+		}
 	}
-	w.want("two")
 }
 
 func TestWrittenAnewUnderItsName(t *testing.T) { // an editor, or a program that replaces its file whole
@@ -228,4 +237,69 @@ func TestTwoNamesOfOneFileAreReadOnce(t *testing.T) {
 	w.want("one")
 	w.add("a.log", "two\n")
 	w.want("two")
+}
+
+func TestC1_OldFileThatWasDeletedIsReadByTheOpenDescriptor(t *testing.T) {
+	w := newWatch(t, "log")
+	w.reader.Handles = &Handles{}
+	defer w.reader.Handles.Close()
+	text, lines := numbered("a", 0, 50)
+	w.write("log", text)
+	w.want(lines...)
+	text, rest := numbered("a", 50, 90)
+	w.add("log", text)
+	f, err := os.OpenFile(w.path("log"), os.O_APPEND|os.O_WRONLY, 0)
+	w.must(err)
+	defer f.Close()
+	w.rename("log", "log.1")
+	w.must(os.Remove(w.path("log.1"))) // packed at once
+	text, fresh := numbered("b", 0, 20)
+	w.write("log", text)
+	before := w.saved
+	w.want(append(rest, fresh...)...)
+	w.saved = before // that poll was not committed
+	w.want(append(rest, fresh...)...)
+	_, err = f.WriteString("late\n")
+	w.must(err)
+	w.want("late")
+	w.now = w.now.Add(2 * time.Minute)
+	w.want()
+	if strings.Contains(string(w.saved), "since") {
+		t.Errorf("still remembered: %s", w.saved)
+	}
+}
+
+func TestDescriptorOfAFileThatWasCutIsNoOldFile(t *testing.T) {
+	w := newWatch(t, "log")
+	w.reader.Handles = &Handles{}
+	defer w.reader.Handles.Close()
+	w.write("log", "one\ntwo\n")
+	w.want("one", "two")
+	w.write("log", "three\n")
+	w.want("three")
+	w.must(os.Remove(w.path("log")))
+	w.want()
+	w.write("log", "three\n")
+	w.want("three")
+}
+
+func TestHandlesAreBounded(t *testing.T) {
+	w := newWatch(t, "*.log")
+	h := &Handles{}
+	w.reader.Handles = h
+	for i := range maxHandles + 10 {
+		w.write(fmt.Sprintf("%03d.log", i), "one\n")
+	}
+	w.poll()
+	if n := h.age.Len(); n != maxHandles || len(h.byInode) != n {
+		t.Errorf("%d files are open", n)
+	}
+	for e := h.age.Front(); e != nil; e = e.Next() {
+		e.Value.(*handle).used = time.Now().Add(-handleLife - time.Second)
+	}
+	h.sweep()
+	if n := h.age.Len(); n != 0 || len(h.byInode) != 0 {
+		t.Errorf("%d files are open", n)
+	}
+	h.Close()
 }

@@ -32,6 +32,8 @@ type Reader struct {
 	MaxLine int
 	// MaxBytes is about how much one read goes through; the rest is left to the next one. At least one line is read.
 	MaxBytes int64
+	// Handles, where set, holds the watched files open between reads. Several readers may share one.
+	Handles *Handles
 
 	buf []byte
 }
@@ -111,7 +113,7 @@ type Seen struct {
 //
 // On an error nothing has been read: the caller keeps its old position, and the lines it was given come again.
 func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now time.Time, yield func(Line) bool) (*Position, Report, error) {
-	s := &scan{ctx: ctx, now: now, yield: yield, maxLine: r.MaxLine, left: r.MaxBytes, buf: r.buf}
+	s := &scan{ctx: ctx, now: now, yield: yield, maxLine: r.MaxLine, left: r.MaxBytes, buf: r.buf, handles: r.Handles}
 	if s.maxLine <= 0 {
 		s.maxLine = DefaultMaxLine
 	}
@@ -144,12 +146,21 @@ func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now t
 			}
 		}
 		if s.over(j, len(present) > 0) {
-			continue
+			if !j.at.elsewhere {
+				continue
+			}
+			j.Gone, j.Unread = true, 0 // it may come back
 		}
 		j.settle()
 		next.Files = append(next.Files, j.File)
 	}
 	next.Files = forget(next.Files)
+	if r.Handles != nil {
+		for _, p := range present[:min(len(present), maxHandles)] {
+			r.Handles.hold(p)
+		}
+		r.Handles.sweep()
+	}
 	return next, s.report, nil
 }
 
@@ -188,9 +199,9 @@ func begin(present []*seen, fromEnd bool, maxLine int) ([]job, error) {
 }
 
 // over says that nothing more can come of a file that was rotated away a while ago. While no watched name exists it
-// stays, for its writer may still hold it.
+// stays, for its writer may still hold it, unless it has no name at all.
 func (s *scan) over(j job, replaced bool) bool {
-	if j.Since == 0 || j.at == nil || !replaced || s.ended() {
+	if j.Since == 0 || j.at == nil || !replaced && !j.at.held || s.ended() {
 		return false
 	}
 	if s.now.Sub(time.Unix(j.Since, 0)) < linger {
