@@ -11,32 +11,20 @@ import (
 
 type jsonRaw = json.RawMessage
 
-// rules runs every rule on a group of runs: a rule without memory on each of them, one with memory on all at once.
+// rules runs every rule on a group of runs, in file order: a rule without memory on each of them, one with memory on
+// all at once, where the first has its turn.
 func (t *turn) rules(group []run) error {
-	for _, r := range group {
-		t.enter(r)
+	for i, r := range group {
 		for _, rl := range t.src.rules {
-			if rl.stateful() || t.src.stream && r.item == nil && rl.when.uses("item") {
-				continue
+			t.enter(r)
+			var err error
+			switch {
+			case !rl.stateful():
+				err = t.rule(rl, r)
+			case i == 0:
+				err = t.remembering(rl, group)
 			}
-			if t.src.stream && r.item == nil && !rl.when.uses("quiet", "now") {
-				continue // nothing of it has changed with the time
-			}
-			ok, err := t.lenient(rl.when, r.absent())
-			t.traceRule(rl.says.kind, false, rl.when, r, ok, err)
 			if err != nil {
-				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
-			}
-			if ok {
-				if _, err := t.emit(&rl.says, r); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	for _, rl := range t.src.rules {
-		if rl.stateful() {
-			if err := t.remembering(rl, group); err != nil {
 				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
 			}
 		}
@@ -45,6 +33,20 @@ func (t *turn) rules(group []run) error {
 		return t.forget(r)
 	}
 	return nil
+}
+
+// rule runs a rule without memory.
+func (t *turn) rule(rl *rule, r run) error {
+	if t.src.stream && r.item == nil && (rl.when.uses("item") || !rl.when.uses("quiet", "now")) {
+		return nil // nothing of it has changed with the time
+	}
+	ok, err := t.lenient(rl.when, r.absent())
+	t.traceRule(rl.says.kind, false, rl.when, r, ok, err)
+	if err != nil || !ok {
+		return err
+	}
+	_, err = t.emit(&rl.says, r)
+	return err
 }
 
 // enter makes a run what expressions see.
