@@ -144,3 +144,20 @@ func typesFor(doc string) string {
 	}
 	return ""
 }
+
+func TestRulesSpeakInFileOrder(t *testing.T) {
+	w := watch(t, `version: 1
+name: order
+interval: 5s
+target: {args: [path]}
+fetch: {stat: {path: "${target.path}"}}
+extract: .size
+item: count
+rules:
+  - {when: item > 1, for: 1, until: item == 0, kind: first, text: first}
+  - {when: changed, kind: second, text: second}
+  - {when: item > 1, for: 1, until: item == 0, kind: third, text: third}
+`, "/x")
+	w.want(`{"size": 1}`)
+	w.want(`{"size": 2}`, "first: first", "second: second", "third: third")
+}
