@@ -85,7 +85,10 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"id with space", "id: id,", "id: {id: '.*'},", "7:17 pattern-space"},
 		{"no such type", "n: count", "n: number", "7:19 type-name"},
 		{"not a condition", "when: changed", "when: '\"x\"'", "9:12 expr"},
-		{"a word that never is", "n: count", "n: [open, closed]", ""},
+		{"a word that never is", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n == \"opn\"", "9:21 never-holds"},
+		{"a word that never is in a list", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n in [\"open\", \"shut\"]", "9:30 never-holds"},
+		{"two that exclude each other", "when: changed", "when: appeared && item.n > 1 && changed", "9:37 never-holds"},
+		{"appeared in a stream", "fetch: {stat: {path: \"${target.path}\"}}\nextract: .size", "fetch: {jsonl-tail: {path: /x}}", "8:11 never-holds"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			src := strings.Replace(base, row.line, row.by, 1)

@@ -102,6 +102,9 @@ func (c *checker) walk(n ast.Node) *shape {
 		left := c.walk(n.Left)
 		right := c.walk(n.Right)
 		c.compared(n, left, right)
+		if n.Operator == "&&" || n.Operator == "and" {
+			c.excluded(n)
+		}
 		if n.Operator == "??" && left.same(right) {
 			return left
 		}
@@ -325,3 +328,34 @@ func (c *checker) compared(n *ast.BinaryNode, left, right *shape) {
 		}
 	}
 }
+
+// excluded warns of two conditions of one run that exclude each other, joined by `and`.
+func (c *checker) excluded(n *ast.BinaryNode) {
+	var found []*ast.IdentifierNode
+	var collect func(n ast.Node)
+	collect = func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.BinaryNode:
+			if n.Operator == "&&" || n.Operator == "and" {
+				collect(n.Left)
+				collect(n.Right)
+			}
+		case *ast.IdentifierNode:
+			if slices.Contains(exclusive, n.Value) {
+				found = append(found, n)
+			}
+		}
+	}
+	collect(n)
+	for _, id := range found {
+		if first := found[0]; id.Value != first.Value {
+			m := mistake{at: id.Location().From, width: len(id.Value), code: "never-holds", warn: true, message: fmt.Sprintf("`%s` and `%s` never hold together", first.Value, id.Value), hint: "join them by `||`, or leave one out"}
+			if !slices.Contains(c.mistakes, m) {
+				c.mistakes = append(c.mistakes, m)
+			}
+		}
+	}
+}
+
+// exclusive are conditions of which at most one holds.
+var exclusive = []string{"appeared", "changed", "gone", "first"}
