@@ -138,6 +138,15 @@ func TestExecTimeoutEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
+func TestC25_ACommandThatIsStoppedEndsWithItsTime(t *testing.T) {
+	a := newAsker(t, "exec")
+	began := time.Now()
+	a.fails("timeout", map[string]any{"shell": "kill -STOP $$", "timeout": 100 * time.Millisecond})
+	if d := time.Since(began); d > 2100*time.Millisecond {
+		t.Errorf("took %s", d)
+	}
+}
+
 func TestExecChildInAnotherSessionHoldsThePipe(t *testing.T) {
 	a := newAsker(t, "exec")
 	pids := filepath.Join(t.TempDir(), "pids")

@@ -131,6 +131,21 @@ func TestC10_NotAFileOfLines(t *testing.T) {
 	s.want(1)
 }
 
+func TestAStreamThatMayNotBeReadIsAFailure(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	s := newStream(t, map[string]any{"path": path, "from": "start"})
+	write(t, path, "1\n")
+	s.want(1)
+	add(t, path, "2\n")
+	must(t, os.Chmod(path, 0))
+	s.fails("permission", s.opts)
+	must(t, os.Chmod(path, 0o600))
+	s.want(2)
+}
+
 func TestC8_StartCountsOnlyWithoutAPosition(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), "1\n")
