@@ -255,6 +255,9 @@ func (p *patcher) Visit(node *ast.Node) {
 			}
 			ast.Patch(node, call(name, args...))
 		}
+		if n.Operator == "matches" {
+			p.matches(node, n)
+		}
 		if logical[n.Operator] {
 			n.Left, n.Right = truth(n.Left), truth(n.Right)
 		}
@@ -295,6 +298,19 @@ func (p *patcher) Visit(node *ast.Node) {
 			}
 		}
 	}
+}
+
+// matches compiles a pattern that stands in the spec once, not in every evaluation.
+func (p *patcher) matches(node *ast.Node, n *ast.BinaryNode) {
+	right := n.Right
+	if s, ok := right.(*ast.StringNode); ok {
+		re, err := regexp.Compile(s.Value)
+		if err != nil {
+			return // the library reports it
+		}
+		right = &ast.ConstantNode{Value: re}
+	}
+	ast.Patch(node, call("__matches", n.Left, right))
 }
 
 // truth makes a condition of a value: nothing is false.

@@ -2,6 +2,7 @@ package specs
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"time"
 
@@ -217,4 +218,26 @@ func slice(v, from, to any) (any, error) {
 		return v[a:b], nil
 	}
 	return nil, wrong("cannot slice %s", kindOf(v))
+}
+
+// match reports whether a string matches a pattern; nothing matches nothing.
+func match(v, pattern any) (any, error) {
+	if v == nil || pattern == nil {
+		return false, nil
+	}
+	s, ok := v.(string)
+	if !ok {
+		return nil, wrong("`matches` looks at a string, not at %s", kindOf(v))
+	}
+	switch p := pattern.(type) {
+	case *regexp.Regexp:
+		return p.MatchString(s), nil
+	case string:
+		re, err := regexp.Compile(p)
+		if err != nil || len(p) > maxExpr {
+			return nil, wrong("the pattern does not compile")
+		}
+		return re.MatchString(s), nil
+	}
+	return nil, wrong("a pattern is a string, not %s", kindOf(pattern))
 }

@@ -109,7 +109,7 @@ func TestExpressions(t *testing.T) {
 		{`[9007199254740993, 9007199254740992]`, `max(item) == 9007199254740993 && min(item) == 9007199254740992 && sort(item)[0] == 9007199254740992`},
 		{`[{"n":2},{"n":1}]`, `sortBy(item, .n)[0].n == 1 && sum(item, .n) == 3 && max(map(item, .n)) == 2 && sortBy(item, .n, "desc")[0].n == 2`},
 		{`[1,1,2]`, `uniq(item) == [1, 2] && mean(item) > 1.3 && median(item) == 1 && len(item) == 3 && item[-1] == 2 && item[1:] == [1, 2]`},
-		{`"äöü"`, `item[:2] == "äö" && item + "x" == "äöüx" && upper(item) == "ÄÖÜ" && item startsWith "ä" && item matches "^ä"`},
+		{`"äöü"`, `item[:2] == "äö" && item + "x" == "äöüx" && upper(item) == "ÄÖÜ" && item startsWith "ä" && item matches "^ä" && !(item matches "^ü") && item matches item`},
 		{`{"at":"2026-10-12T14:00:00Z"}`, `now - item.at == duration("1m") && now > item.at && item.at < date("2026-10-13T00:00:00Z") && item.at.Year() == 2026`},
 		{`{"took":"90s"}`, `item.took > duration("1m") && item.took * 2 == duration("3m") && item.took / duration("30s") == 3`},
 		{`{"a":{"b":1}}`, `item.a.b == 1 && item?.x?.y == nil && (item.x ?? 5) == 5 && "a" in item`},

@@ -78,7 +78,7 @@ func (s *Source) step(ctx context.Context, t *turn) (engine.Outcome, error) {
 	if t.moved {
 		t.next.Changed = millis(t.now)
 	}
-	t.env["quiet"] = t.now.Sub(time.UnixMilli(t.next.Changed))
+	t.env["quiet"] = max(t.now.Sub(time.UnixMilli(t.next.Changed)), 0) // the clock may have been set back
 	for _, group := range t.groups(runs) {
 		if err := t.rules(group); err != nil {
 			return out, err

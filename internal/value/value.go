@@ -51,8 +51,10 @@ func Normalise(v any) any {
 	case nil, bool, string, int:
 		return v
 	case []any:
-		for i := range v {
-			v[i] = Normalise(v[i])
+		for i, e := range v {
+			if n := Normalise(e); !same(n, e) {
+				v[i] = n
+			}
 		}
 		return v
 	case map[string]any:
