@@ -18,6 +18,7 @@ func TestATerminalEndsWithAKilledTest(t *testing.T) {
 		h := NewHome(t)
 		term := NewTerminal(t, &Network{}, h, h.Env(nil), "sleep", "600")
 		os.Stdout.WriteString("terminal " + strconv.Itoa(term.PID) + " " + h.Dir + "\n")
+		_ = os.RemoveAll(programs) // nobody else will
 		self, err := os.FindProcess(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
