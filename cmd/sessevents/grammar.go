@@ -30,6 +30,8 @@ type grammar struct {
 
 	Specs  specsCmd  `cmd:"" help:"List the specs that --spec finds by name, and what each may reach."`
 	Schema schemaCmd `cmd:"" help:"Print the JSON Schema of a spec, or of an event."`
+
+	Completion completionCmd `cmd:"" help:"Print what a shell has to read to complete the words of this program."`
 }
 
 // serving says which daemon a command talks to.

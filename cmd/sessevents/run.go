@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/complete"
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/rundir"
@@ -81,6 +82,10 @@ func (c *call) dispatch(parser *kong.Kong, g *grammar, args []string, code *int)
 			}
 		}
 	}()
+	if len(args) > 0 && args[0] == complete.Command {
+		c.complete(parser.Model, args[1:])
+		return exitOK
+	}
 	parsed, err := parser.Parse(hoist(args))
 	if err != nil {
 		return c.fail(usage(err))
