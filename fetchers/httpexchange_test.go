@@ -244,6 +244,26 @@ func TestC20_StaleKeepAliveIsTriedOnceMore(t *testing.T) {
 	}
 }
 
+func TestC20_GoAwayBetweenPolls(t *testing.T) {
+	s := &site{}
+	s.Server = httptest.NewUnstartedServer(s.record(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close") // over HTTP/2 the server says GOAWAY
+		sends(200, "text/plain", r.Proto)(w, r)
+	}))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = quiet
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	a := newAsker(t, "http")
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	write(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	for range 10 {
+		if doc := a.doc(map[string]any{"url": s.URL, "ca": ca}); doc["body"] != "HTTP/2.0" {
+			t.Fatal(doc["body"])
+		}
+	}
+}
+
 func TestHTTPErrorsHideSecretsAndAddresses(t *testing.T) {
 	a := newAsker(t, "http")
 	a.request.Secrets = []string{"hunter2"}

@@ -129,3 +129,17 @@ func TestC17_HowLong(t *testing.T) {
 		}
 	}
 }
+
+func FuzzAsksToWait(f *testing.F) {
+	f.Add(429, "120", "0", "5", "Mon, 30 Nov 2026 12:00:00 GMT")
+	f.Add(403, "", "0", "1796040090", "")
+	f.Add(403, "", "0", "-1e400", "Mon, 30 Nov 9999 12:00:00 GMT")
+	f.Fuzz(func(t *testing.T, status int, after, remaining, reset, date string) {
+		resp := &http.Response{StatusCode: status, Header: http.Header{
+			"Retry-After": {after}, "X-Ratelimit-Remaining": {remaining}, "X-Ratelimit-Reset": {reset}, "Date": {date},
+		}}
+		if d, ok := asksToWait(resp, time.Unix(1_800_000_000, 0)); ok && (d < minPatience || d > maxPatience) {
+			t.Errorf("%d %q %q %q %q: %s", status, after, remaining, reset, date, d)
+		}
+	})
+}
