@@ -205,6 +205,7 @@ func (l *loop) watch(parsed Target, now time.Time) (<-chan polled, error) {
 	t.Target = Target{Text: parsed.Text, Value: parsed.Value}
 	t.generation++
 	t.arrived, t.failures, t.reported, t.lastPoll, t.lastFailure = nil, 0, false, time.Time{}, nil
+	t.putOff, t.notBefore = time.Time{}, time.Time{}
 	before := l.targets
 	if at < 0 {
 		l.targets = append(slices.Clone(l.targets), t)

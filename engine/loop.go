@@ -187,7 +187,7 @@ func (l *loop) startDue(now time.Time) {
 	all := len(l.targets) > 0 && l.schedule.due(now)
 	var due []*target
 	for _, t := range l.targets {
-		if !t.polling && t.arrived == nil && (all || !t.due.IsZero() && !now.Before(t.due)) {
+		if !t.polling && t.arrived == nil && (all && !now.Before(t.notBefore) || !t.due.IsZero() && !now.Before(t.due)) {
 			due = append(due, t)
 		}
 	}
@@ -196,8 +196,8 @@ func (l *loop) startDue(now time.Time) {
 		return
 	case !l.checkOwner():
 		return
-	case len(due) == 0: // every target is still being asked
-		l.schedule.polled(now, true)
+	case len(due) == 0: // every target is still being asked, or put off
+		l.schedule.polled(now, l.polling > 0)
 		return
 	}
 	if err := l.finish(); err != nil {

@@ -293,6 +293,42 @@ func TestSE3_3_ThreeFailedPollsAreOneEvent(t *testing.T) {
 	})
 }
 
+// begsPatience is the error of a system that asks not to be asked for a while.
+type begsPatience time.Duration
+
+func (p begsPatience) Error() string             { return "asks for patience" }
+func (p begsPatience) RetryAfter() time.Duration { return time.Duration(p) }
+
+func TestC17_PatienceIsNoTroubleUntilItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &script{answer: func(_ context.Context, target string, n int) (Outcome, error) {
+			if target == "busy" && n > 1 {
+				return Outcome{}, fmt.Errorf("http: %w", begsPatience(2*time.Minute))
+			}
+			return quiet()
+		}}
+		b := run(t, t.TempDir(), source)
+		defer b.end()
+		b.mustWatch("busy")
+		b.mustWatch("other")
+		time.Sleep(14 * time.Minute)
+		synctest.Wait()
+		if n := source.polled("busy"); n != 8 { // the first, then one each two minutes
+			t.Errorf("%d polls of a target that is put off", n)
+		}
+		if n := source.polled("other"); n < 160 {
+			t.Errorf("%d polls of the other target", n)
+		}
+		b.wantLogged()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		b.wantLogged("1 script: the last 3 polls of busy failed; read the daemon log for the reason")
+		if r := b.ask(control.Request{Op: control.Status}); r.Report.Targets[0].LastFailure == nil {
+			t.Error("status does not tell of it")
+		}
+	})
+}
+
 func TestC24_NeverTwoPollsOfATargetAndNoCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

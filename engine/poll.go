@@ -85,11 +85,31 @@ func (l *loop) sift(now time.Time) batch {
 	return b
 }
 
+// putOffLimit is how long a polled system may ask for patience before that is trouble.
+const putOffLimit = 15 * time.Minute
+
+// puttingOff takes note that the polled system asks not to be asked for a while. That is no trouble of ours, until it
+// goes on for long.
+func (t *target) puttingOff(err error, now time.Time) bool {
+	var patience interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &patience) || patience.RetryAfter() <= 0 {
+		t.putOff = time.Time{}
+		return false
+	}
+	t.notBefore = now.Add(patience.RetryAfter())
+	if t.putOff.IsZero() {
+		t.putOff = now
+	}
+	return now.Sub(t.putOff) < putOffLimit
+}
+
 // targetFailed counts a failed poll of one target, logs why, and answers who waits for it.
 func (l *loop) targetFailed(t *target, now time.Time, err error) {
-	t.failures++
-	if t.inFull {
-		l.trouble.failed = true
+	if patient := t.puttingOff(err, now); !patient {
+		t.failures++
+		if t.inFull {
+			l.trouble.failed = true
+		}
 	}
 	f := control.Failure{Target: t.Text, At: now.UTC(), Reason: oneLine(err.Error(), maxLogLine)}
 	if errors.Is(err, context.Canceled) && l.work.Err() != nil {
@@ -104,7 +124,7 @@ func (l *loop) targetFailed(t *target, now time.Time, err error) {
 func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	t := r.target
 	t.Saved = r.outcome.Saved
-	t.failures, t.reported, t.lastPoll = 0, false, now
+	t.failures, t.reported, t.lastPoll, t.putOff = 0, false, now, time.Time{}
 	if t.inFull {
 		l.trouble.succeeded = true
 	}

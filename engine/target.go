@@ -26,6 +26,9 @@ type target struct {
 	queued     []chan<- polled // wait for a poll that has not started
 	waiters    []chan<- polled // wait for the poll under way
 
+	putOff    time.Time // since when the polled system asks for patience; zero: it does not
+	notBefore time.Time // so long the schedule passes the target over
+
 	failures    int  // failed polls in a row
 	reported    bool // as a trouble event
 	lastPoll    time.Time
