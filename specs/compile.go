@@ -32,6 +32,7 @@ type Source struct {
 	stream     bool
 	steps      []step
 	extract    *query
+	narrow     *fetchers.Narrow // what a stream need not read; nil: it reads everything
 	item       *itemType
 	cursorType *itemType
 	key        *expression
@@ -116,6 +117,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	}
 	c.rest()
 	c.out.shape = c.shape()
+	c.narrow()
 	found := c.found.Sort()
 	if found.HasErrors() {
 		return nil, found
@@ -361,6 +363,20 @@ func (c *compiler) rest() {
 		}
 		c.out.summary = append(c.out.summary, line)
 	}
+}
+
+// narrow tells a stream what it need not read, where no expression looks at the document as a whole.
+func (c *compiler) narrow() {
+	if !c.out.stream || c.out.extract == nil {
+		return
+	}
+	es, _ := c.out.expressions()
+	for _, e := range es {
+		if e.uses("doc") {
+			return
+		}
+	}
+	c.out.narrow = narrow(c.out.extract.tree)
 }
 
 // shape says what the saved cursors are: where it is another one, they mean nothing any more.

@@ -28,6 +28,7 @@ const (
 type query struct {
 	src  *source
 	at   text
+	tree *gojq.Query
 	code *gojq.Code
 	vars []string
 }
@@ -51,7 +52,7 @@ func (r *reader) jq(t text, vars []string, why map[string]string) *query {
 		r.inside(t.n, at, width, Error, "jq", err.Error(), hint)
 		return nil
 	}
-	return &query{src: r.src, at: t, code: code, vars: vars}
+	return &query{src: r.src, at: t, tree: parsed, code: code, vars: vars}
 }
 
 var jqMissing = regexp.MustCompile(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)

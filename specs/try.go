@@ -72,6 +72,7 @@ func (s *Source) NewTrial(words []string) (*Trial, error) {
 	}
 	t := &Trial{target: target, words: words, env: map[string]string{}}
 	seen := *s
+	seen.narrow = nil // who writes a spec wants to see all of the document
 	seen.getenv = func(name string) string {
 		v := s.getenv(name)
 		if v != "" {
