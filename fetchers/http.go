@@ -100,7 +100,7 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	x := &exchange{set: s, client: client, question: q, known: s.answers.take(q.key), left: q.maxBytes, fresh: map[string]*reply{}}
 	first, list, err := x.pages(ctx)
 	if err != nil {
-		return Answer{}, failure(parent, fmt.Errorf("%s %s: %w", q.method, shown(q.url), withoutURL(err)), r.Secrets)
+		return Answer{}, failure(parent, fmt.Errorf("%s %s: %w", q.method, named(q.url), withoutURL(err)), r.Secrets)
 	}
 	doc := map[string]any{
 		"status": first.status, "headers": headerDoc(first.header), "body": list, "url": shown(first.url),
@@ -134,7 +134,7 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 	visited := map[string]bool{x.url.String(): true}
 	page, carry := first, !first.left
 	for n := 2; ; n++ {
-		next, err := nextPage(page)
+		next, err := x.nextPage(page)
 		if err != nil || next == nil {
 			return first, list, err
 		}

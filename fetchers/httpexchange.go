@@ -79,7 +79,7 @@ func (x *exchange) follow(ctx context.Context, u *url.URL, carry bool, old *repl
 		if n >= x.redirects {
 			return nil, failf("redirect", "more than %d redirects", x.redirects)
 		}
-		next, err := x.step(u, to)
+		next, err := x.step("redirect", u, to)
 		if err != nil {
 			return nil, err
 		}
@@ -104,33 +104,37 @@ func redirects(status int) bool {
 	return false
 }
 
-// step reads where a redirect or a page link leads, and refuses what it may not.
-func (x *exchange) step(from *url.URL, to string) (*url.URL, error) {
+// step reads where a redirect or a page link leads, and refuses what it may not: word says which of them it is.
+func (x *exchange) step(word string, from *url.URL, to string) (*url.URL, error) {
 	ref, err := url.Parse(to)
 	if err != nil {
-		return nil, failf("redirect", "a redirect to what is no address")
+		return nil, failf(word, "it leads to what is no address")
 	}
 	next, err := address(from.ResolveReference(ref).String())
 	if err != nil {
-		return nil, failf("redirect", "a redirect that cannot be followed: %w", err)
+		return nil, failf(word, "it leads where nobody can go: %w", err)
 	}
 	next.User = nil
 	if from.Scheme == "https" && next.Scheme != "https" {
-		return nil, failf("redirect", "a redirect from https to http")
+		return nil, failf(word, "it leads from https to http")
 	}
-	if !sameOrigin(x.url, next) && holdsAny(Redact(next.String(), nil), spellings(x.secrets)) {
-		return nil, failf("redirect", "a redirect that would carry a secret to another host")
+	if !sameOrigin(x.url, next) && x.reveals(next) {
+		return nil, failf(word, "it would carry a secret to another host")
 	}
 	return next, nil
 }
 
-// spellings are the secrets as they may stand in an address.
-func spellings(secrets []string) []string {
-	var out []string
-	for _, s := range secrets {
-		out = append(out, s, url.QueryEscape(s), url.PathEscape(s))
+// reveals says whether an address holds a secret, however it is spelled there. Values too short to be secrets do not
+// count: every address would hold them.
+func (x *exchange) reveals(u *url.URL) bool {
+	query, _ := url.QueryUnescape(u.RawQuery)
+	text := strings.Join([]string{u.String(), u.Path, query}, "\n")
+	for _, s := range x.secrets {
+		if len(s) >= 4 && Redact(text, []string{s}) != text {
+			return true
+		}
 	}
-	return out
+	return false
 }
 
 // send asks once.

@@ -124,6 +124,12 @@ func TestHeadersAndSecretsNeverReachAnotherHost(t *testing.T) {
 	if doc := a.doc(opts); !reflect.DeepEqual(doc["body"], []any{1, 2}) {
 		t.Errorf("%v", doc["body"])
 	}
+	to = other.URL + "/page2?leak=hunter%32"
+	if err := a.fails("pages", opts); strings.Contains(err.Error(), "hunter") {
+		t.Error(err)
+	}
+	to = other.URL + "/page2?leak=hunter2"
+	a.fails("pages", opts)
 	if seen := other.requests(); len(seen) != 4 || seen[3].Header.Get("Authorization") != "" || seen[3].Header.Get("X-Custom") != "" {
 		t.Errorf("%d requests", len(seen))
 	}

@@ -8,25 +8,11 @@ import (
 )
 
 // nextPage is where the Link header says that the list goes on; nil: it ends here.
-func nextPage(a *reply) (*url.URL, error) {
+func (x *exchange) nextPage(a *reply) (*url.URL, error) {
 	for _, field := range a.header.Values("Link") {
-		target, ok := nextLink(field)
-		if !ok {
-			continue
+		if target, ok := nextLink(field); ok {
+			return x.step("pages", a.url, target)
 		}
-		ref, err := url.Parse(target)
-		if err != nil {
-			return nil, failf("pages", "the link to the next page is no address")
-		}
-		next, err := address(a.url.ResolveReference(ref).String())
-		if err != nil {
-			return nil, failf("pages", "the link to the next page cannot be followed: %w", err)
-		}
-		next.User = nil
-		if a.url.Scheme == "https" && next.Scheme != "https" {
-			return nil, failf("pages", "a link to the next page from https to http")
-		}
-		return next, nil
 	}
 	return nil, nil
 }

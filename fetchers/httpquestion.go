@@ -164,6 +164,9 @@ func (q *question) credentials() string {
 		v := strings.Join(values, ",")
 		if slices.Contains(credentialHeaders, name) || holdsAny(v, q.secrets) {
 			who = append(who, name+":"+v)
+			if words := strings.Fields(v); len(words) > 0 { // the token after Bearer, also where the spec spells it out
+				q.secrets = append(slices.Clone(q.secrets), words[len(words)-1])
+			}
 		}
 	}
 	slices.Sort(who)
@@ -191,6 +194,13 @@ func shown(u *url.URL) string {
 	clean := *u
 	clean.User = nil
 	return clean.String()
+}
+
+// named is an address for errors: parameters may be what nobody wants in a log.
+func named(u *url.URL) string {
+	clean := *u
+	clean.User, clean.RawQuery, clean.ForceQuery = nil, "", false
+	return plain(clean.String(), 200)
 }
 
 // sameOrigin says whether what goes to a may go to b as well: the same scheme, host and port. From http to https of

@@ -7,9 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"unicode"
 )
 
 // maxSiblings bounds how many entries of a folder are looked through for a file that was renamed.
@@ -19,7 +17,7 @@ const maxSiblings = 10_000
 // under the watched names. A file is the one we know if what we read of it is still there; its inode only decides
 // between several.
 func (s *scan) follow(known []File, present []*seen) ([]job, error) {
-	m := &match{scan: s, known: known, present: present, at: make([]*seen, len(known)), taken: map[*seen]bool{}, found: map[string]bool{}}
+	m := &match{scan: s, known: known, present: present, at: make([]*seen, len(known)), taken: map[*seen]bool{}, found: map[string]bool{}, names: map[string][]string{}}
 	for _, step := range []func() error{m.sameInode, m.renamed, m.sameName, m.copied, m.held} {
 		if err := step(); err != nil {
 			return nil, err
@@ -60,6 +58,20 @@ type match struct {
 	at      []*seen // where known[i] is now
 	taken   map[*seen]bool
 	found   map[string]bool // paths beside the watched ones that have been given to a known file
+	names   map[string][]string
+	tries   int // files that were opened to look for content that had moved
+}
+
+// maxTries bounds the search of one read for content that had moved: a thousand files that go while a thousand come
+// are not a million comparisons.
+const maxTries = 10_000
+
+// moved says whether what was read of f is now in p.
+func (m *match) moved(f File, p *seen) (bool, error) {
+	if m.tries++; m.tries > maxTries {
+		return false, nil
+	}
+	return p.is(f)
 }
 
 func (m *match) claim(i int, p *seen) {
@@ -181,7 +193,7 @@ func (m *match) unclaimed(candidates func(File) []*seen) error {
 			if m.taken[p] {
 				continue
 			}
-			ok, err := p.is(f)
+			ok, err := m.moved(f, p)
 			if err != nil {
 				return err
 			}
@@ -201,7 +213,7 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 	for _, p := range m.present {
 		watched[p.path] = true
 	}
-	names, err := siblings(f.watched())
+	names, err := m.siblings(f.watched())
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +233,7 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 		}
 		ok := f.Offset == 0 && p.bears(f) && rotatedName(name, filepath.Base(f.watched()))
 		if !ok {
-			ok, _ = p.is(f)
+			ok, _ = m.moved(f, p)
 		}
 		if ok {
 			m.found[path] = true
@@ -232,19 +244,11 @@ func (m *match) sibling(f File, fits func(*seen) bool) (*seen, error) {
 }
 
 // siblings are the names in the folder of path that a rotation could have given it, its own first.
-func siblings(path string) ([]string, error) {
+func (m *match) siblings(path string) ([]string, error) {
 	base := filepath.Base(path)
 	stem := strings.TrimSuffix(base, filepath.Ext(base))
-	dir, err := os.Open(filepath.Dir(path))
-	if missing(err) {
-		return nil, nil
-	}
+	names, err := m.folder(filepath.Dir(path))
 	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(maxSiblings)
-	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	var out []string
@@ -259,8 +263,25 @@ func siblings(path string) ([]string, error) {
 	return append([]string{base}, out...), nil
 }
 
-func wordRune(b byte) bool {
-	return unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+// folder lists a folder, each only once in a read.
+func (m *match) folder(path string) ([]string, error) {
+	if names, ok := m.names[path]; ok {
+		return names, nil
+	}
+	dir, err := os.Open(path)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(maxSiblings)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	m.names[path] = names
+	return names, nil
 }
 
 // lost is a known file that is nowhere.
@@ -298,7 +319,7 @@ func (m *match) rotated(i int, f File, at *seen) []job {
 			return plan // what came after it is known
 		}
 	}
-	names, err := siblings(filepath.Join(filepath.Dir(at.path), filepath.Base(was)))
+	names, err := m.siblings(filepath.Join(filepath.Dir(at.path), filepath.Base(was)))
 	if err != nil {
 		m.note("files between %s and %s cannot be listed", at.path, was)
 		return plan
@@ -332,77 +353,4 @@ func (m *match) knows(p *seen) bool {
 		}
 	}
 	return false
-}
-
-// between returns, oldest first, the names that a series of rotations made after the one called found: log.2 and log.1
-// after log.3, or log-20261130 after log-20261129.
-func between(names []string, base, found string) []string {
-	prefix, digits, suffix := series(found, base)
-	if digits == "" {
-		return nil
-	}
-	counted := len(digits) <= 3 // a number counts up with age, a date goes on with time
-	var out []string
-	for _, name := range names {
-		p, d, s := series(name, base)
-		if d == "" || p != prefix || s != suffix || name == found {
-			continue
-		}
-		if counted == (len(d) <= 3) && (less(d, digits) == counted) {
-			out = append(out, name)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool {
-		_, a, _ := series(out[i], base)
-		_, b, _ := series(out[j], base)
-		return less(a, b) != counted
-	})
-	return out
-}
-
-// rotatedName says that name looks like one that a rotation gives to base. With no content to go by, an inode alone is
-// not enough: it may have been given to any other file.
-func rotatedName(name, base string) bool {
-	_, digits, suffix := series(name, base)
-	return strings.HasPrefix(name, base) || digits != "" && suffix == filepath.Ext(base)
-}
-
-// series takes a rotated name apart: what stands before its number or date, the digits alone, what stands behind.
-func series(name, base string) (prefix, digits, suffix string) {
-	stem := strings.TrimSuffix(base, filepath.Ext(base))
-	rest, ok := strings.CutPrefix(name, base)
-	prefix = base
-	if !ok {
-		if rest, ok = strings.CutPrefix(name, stem); !ok {
-			return "", "", ""
-		}
-		prefix = stem
-	}
-	i := strings.IndexAny(rest, "0123456789")
-	if i < 0 {
-		return "", "", ""
-	}
-	end := i
-	for end < len(rest) && strings.ContainsRune("0123456789-_:T.", rune(rest[end])) {
-		end++
-	}
-	for end > i && !unicode.IsDigit(rune(rest[end-1])) {
-		end--
-	}
-	digits = strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, rest[i:end])
-	return prefix + rest[:i], digits, rest[end:]
-}
-
-func less(a, b string) bool {
-	x, errX := strconv.ParseUint(a, 10, 64)
-	y, errY := strconv.ParseUint(b, 10, 64)
-	if errX != nil || errY != nil {
-		return a < b
-	}
-	return x < y
 }
