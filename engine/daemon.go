@@ -109,6 +109,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	if closeWaker := l.hear(); closeWaker != nil {
 		closers = append(closers, closeWaker)
 	}
+	if l.socket, err = os.Lstat(files.Socket); err != nil {
+		return err
+	}
 	o.greet(l)
 
 	ctx, stop := context.WithCancelCause(ctx)

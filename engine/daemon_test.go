@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/eventlog"
 	"github.com/sessevents/sessevents/engine/inbox"
 	"github.com/sessevents/sessevents/engine/rundir"
 	"github.com/sessevents/sessevents/engine/state"
@@ -245,6 +246,25 @@ func TestSE5_2_ASecondStartFindsTheFirst(t *testing.T) {
 	other := o
 	other.Owner.ID = "other"
 	start(t, other).mustAsk(control.Request{Op: control.Status}) // two daemons
+}
+
+func TestADaemonWhoseSocketIsRemovedEnds(t *testing.T) {
+	owner, err := rundir.FileSink("sink", os.Getppid())
+	must(t, err)
+	o := Options{Source: always(func(int) Outcome { return Outcome{} }), Dir: t.TempDir(), Owner: owner}
+	d := start(t, o)
+	d.mustAsk(control.Request{Op: control.Status})
+	must(t, os.Remove(d.files.Socket))
+	// Until it has noticed, another one cannot take its files.
+	if err := Run(context.Background(), o); !errors.Is(err, eventlog.ErrInUse) {
+		t.Errorf("a second daemon on the same files: %v", err)
+	}
+	err = <-d.over
+	d.over <- err
+	must(t, err)
+	if log := readFile(t, d.files.Log); !strings.HasSuffix(log, "stopped: its socket was removed\n") {
+		t.Errorf("log:\n%s", log)
+	}
 }
 
 func TestSE5_4_ASecondLifeGoesOnWhereTheFirstStopped(t *testing.T) {

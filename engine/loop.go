@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -39,6 +40,7 @@ type loop struct {
 	info    Info
 	owner   rundir.Owner
 	files   rundir.Files
+	socket  os.FileInfo // what stands at files.Socket as long as nobody removes it; nil: not looked at
 	log     *daemonLog
 	commits *committer
 	address inbox.Address // of the session; unused by a file sink
@@ -114,7 +116,9 @@ func (l *loop) run(ctx context.Context) {
 		case err := <-l.sent:
 			l.delivered(err, time.Now())
 		case <-tick.C:
-			l.checkOwner()
+			if l.checkOwner() {
+				l.checkSocket()
+			}
 		case <-l.woken():
 			l.wakeUp(time.Now())
 		case <-l.options.Hangup:
@@ -146,6 +150,16 @@ func (l *loop) checkOwner() bool {
 	}
 	l.stop(fmt.Errorf("%s is gone", l.owner))
 	return false
+}
+
+// checkSocket ends a daemon that nobody can reach any more, since somebody has removed its socket.
+func (l *loop) checkSocket() {
+	if l.socket == nil {
+		return
+	}
+	if info, err := os.Lstat(l.files.Socket); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(info, l.socket) {
+		l.stop(errors.New("its socket was removed"))
+	}
 }
 
 // act does everything that is due and returns when something is due next.

@@ -13,8 +13,8 @@ func TestC25_AMachineThatSleptIsNoticedAndTheClockMayGoBack(t *testing.T) {
 		at  time.Time
 		due bool
 	}{
-		"half the wait later":                               {now.Add(30 * time.Minute), false},
-		"the wait later":                                    {now.Add(time.Hour), true},
+		"half the wait later": {now.Add(30 * time.Minute), false},
+		"the wait later":      {now.Add(time.Hour), true},
 		"the monotonic clock stood still, the wall went on": {now.Round(0).Add(time.Hour), true},
 		"the wall clock was set back an hour":               {now.Round(0).Add(-time.Hour), false},
 	} {

@@ -18,12 +18,22 @@ type Log struct {
 	last int64 // its id
 }
 
-// Open opens the log at path, and makes it where there is none. A last line without its end, as a crash or a full
+// ErrInUse says that another process writes the log.
+var ErrInUse = errors.New("another process writes it")
+
+// Open opens the log at path, and makes it where there is none. It returns ErrInUse where another process has it open
+// for writing: whatever became of that one's socket, there are never two writers. A last line without its end, as a crash or a full
 // disk leaves it, is cut off: no reader ever took it.
 func Open(path string) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrInUse
+		}
+		return nil, errors.Join(fmt.Errorf("lock event log %s: %w", path, err), file.Close())
 	}
 	l := &Log{file: file}
 	if err := l.repair(); err != nil {

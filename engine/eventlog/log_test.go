@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -141,6 +142,22 @@ func TestSE5_5_ATornLastLineIsRepaired(t *testing.T) {
 			t.Fatalf("torn after %d bytes:\n%s", cut, got)
 		}
 	}
+}
+
+func TestC28_NeverTwoWriters(t *testing.T) {
+	path := write(t, events(1))
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("a second writer: %v", err)
+	}
+	l.Close()
+	if l, err = Open(path); err != nil {
+		t.Fatalf("the first is gone: %v", err)
+	}
+	l.Close()
 }
 
 func TestSinceFindsEveryPlace(t *testing.T) {
