@@ -11,34 +11,51 @@ import (
 
 type jsonRaw = json.RawMessage
 
-// rules runs every rule on a group of runs, in file order: a rule without memory on each of them, one with memory on
-// all at once, where the first has its turn.
+// rules runs every rule on a group of runs: a rule without memory on each of them, one with memory on all at once. A
+// group of one is the common case; its events come in the order of the file.
 func (t *turn) rules(group []run) error {
-	for i, r := range group {
+	if len(group) == 1 {
+		t.enter(group[0])
 		for _, rl := range t.src.rules {
-			t.enter(r)
-			var err error
-			switch {
-			case !rl.stateful():
-				err = t.rule(rl, r)
-			case i == 0:
-				err = t.remembering(rl, group)
+			if err := t.rule(rl, group); err != nil {
+				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
 			}
-			if err != nil {
+		}
+		if r := group[0]; r.key != "" && r.item == nil {
+			return t.forget(r)
+		}
+		return nil
+	}
+	for i := range group {
+		t.enter(group[i])
+		for _, rl := range t.src.rules {
+			if rl.stateful() {
+				continue
+			}
+			if err := t.rule(rl, group[i:i+1]); err != nil {
 				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
 			}
 		}
 	}
-	if r := group[0]; r.key != "" && r.item == nil {
-		return t.forget(r)
+	for _, rl := range t.src.rules {
+		if !rl.stateful() {
+			continue
+		}
+		if err := t.remembering(rl, group); err != nil {
+			return fmt.Errorf("rule %s: %w", rl.says.kind, err)
+		}
 	}
 	return nil
 }
 
-// rule runs a rule without memory.
-func (t *turn) rule(rl *rule, r run) error {
+// rule runs one rule on one run, which has been entered.
+func (t *turn) rule(rl *rule, one []run) error {
+	if rl.stateful() {
+		return t.remembering(rl, one)
+	}
+	r := one[0]
 	if t.src.stream && r.item == nil && (rl.when.uses("item") || !rl.when.uses("quiet", "now")) {
-		return nil // nothing of it has changed with the time
+		return nil // without a new line, only what looks at the time can have changed
 	}
 	ok, err := t.lenient(rl.when, r.absent())
 	t.traceRule(rl.says.kind, false, rl.when, r, ok, err)

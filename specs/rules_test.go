@@ -161,3 +161,38 @@ rules:
 	w.want(`{"size": 1}`)
 	w.want(`{"size": 2}`, "first: first", "second: second", "third: third")
 }
+
+func TestEventsComeInTheOrderOfTheFile(t *testing.T) {
+	w := watch(t, `
+version: 1
+name: n
+interval: 5s
+fetch: {stat: {path: /}}
+item: count
+rules:
+  - {when: item > 1, until: item < 1, kind: a, text: first, cleared: {kind: b, text: no longer}}
+  - {when: changed, kind: c, text: second}
+  - {when: item > 0, for: 1, kind: d, text: third}
+`)
+	w.want(`0`)
+	w.want(`2`, "a: first", "c: second", "d: third")
+	w.want(`0`, "b: no longer", "c: second")
+}
+
+func TestSeveralItemsWithoutAKeyAreOnePoll(t *testing.T) {
+	w := watch(t, `
+version: 1
+name: n
+interval: 5s
+fetch: {stat: {path: /}}
+extract: .[]
+item: count
+cursor: len(items)
+rules:
+  - {when: item > 9, for: 2, until: item < 5, kind: high, text: "${item}", cleared: {kind: low, text: low}}
+`)
+	w.want(`[1, 10, 11]`)
+	w.want(`[12, 1]`, "high: 12")
+	w.want(`[1, 7]`)
+	w.want(`[1, 2]`, "low: low")
+}

@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -224,21 +225,7 @@ func (t *turn) keyedRuns() ([]run, error) {
 			return nil, fmt.Errorf("two items have one key: %s and item %d", r.name, before+1)
 		}
 		seen[r.key] = i
-		raw, known := t.old.Keys[r.key]
-		if r.rawCursor, err = cursorOf(raw); err != nil {
-			return nil, err
-		}
-		r.cursor = t.src.cursorType.typed(r.rawCursor)
-		next := it
-		if t.src.cursor != nil {
-			if next, err = t.evalCursor(r.typed, r.cursor); err != nil {
-				return nil, err
-			}
-		}
-		r.appeared = !known && !t.first
-		r.changed = known && !value.Equal(next, r.rawCursor)
-		t.moved = t.moved || r.appeared || r.changed
-		if err := t.keep(r.key, next); err != nil {
+		if err := t.keyedCursor(&r); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
@@ -257,16 +244,38 @@ func (t *turn) keyedRuns() ([]run, error) {
 	return runs, nil
 }
 
-func (t *turn) keep(key string, next any) error {
-	b, err := value.Encode(next)
-	if err != nil {
-		return fmt.Errorf("save the cursor: %w", err)
+// keyedCursor fills in what is saved for a run's key, and keeps the next cursor.
+func (t *turn) keyedCursor(r *run) (err error) {
+	raw, known := t.old.Keys[r.key]
+	next := r.item
+	var enc []byte
+	if t.src.cursor == nil {
+		if enc, err = value.Encode(next); err != nil {
+			return fmt.Errorf("save the cursor: %w", err)
+		}
 	}
+	if known && bytes.Equal(enc, raw) {
+		r.rawCursor = next // the same bytes are the same value: most items of most polls
+	} else if r.rawCursor, err = cursorOf(raw); err != nil {
+		return err
+	}
+	r.cursor = t.src.cursorType.typed(r.rawCursor)
+	if t.src.cursor != nil {
+		if next, err = t.evalCursor(r.typed, r.cursor); err != nil {
+			return err
+		}
+		if enc, err = value.Encode(next); err != nil {
+			return fmt.Errorf("save the cursor: %w", err)
+		}
+	}
+	r.appeared = !known && !t.first
+	r.changed = known && !value.Equal(next, r.rawCursor)
+	t.moved = t.moved || r.appeared || r.changed
 	if t.next.Keys == nil {
 		t.next.Keys = map[string]jsonRaw{}
 	}
-	t.next.Keys[key] = b
-	t.cursors[strings.Trim(key, `"`)] = next
+	t.next.Keys[r.key] = enc
+	t.cursors[strings.Trim(r.key, `"`)] = next
 	return nil
 }
 
