@@ -23,8 +23,9 @@ const (
 	maxPollSteps = 10_000_000
 	// maxCells bounds the lists that one expression makes.
 	maxCells = 2_000_000
-	// maxExpr bounds the text of an expression.
-	maxExpr = 10_000
+	// maxExpr bounds the text of an expression, maxExprs how many a spec may have.
+	maxExpr  = 10_000
+	maxExprs = 3_000
 )
 
 // budget is what is left of the steps of one expression and of one poll. An expression has no clock: the same poll
@@ -77,6 +78,12 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	e := &expression{src: r.src, at: t, from: from, code: code}
 	if len(code) > maxExpr {
 		r.inside(t.n, from, 1, Error, "expr", fmt.Sprintf("an expression has at most %d bytes", maxExpr), "")
+		return nil
+	}
+	if r.compiled++; r.compiled > maxExprs {
+		if r.compiled == maxExprs+1 {
+			r.inside(t.n, from, 1, Error, "size", fmt.Sprintf("a spec has at most %d expressions", maxExprs), "")
+		}
 		return nil
 	}
 	env := types.Map{budgetName: types.Any}

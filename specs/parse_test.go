@@ -187,3 +187,24 @@ func TestDiagnosticsAreDrawn(t *testing.T) {
 		t.Errorf("drawn as\n%s", b.String())
 	}
 }
+
+// TestManyFaultsEndSoon: what a file costs is bounded, however it is made.
+func TestManyFaultsEndSoon(t *testing.T) {
+	for name, src := range map[string]string{
+		"one long text":       strings.Replace(base, `"${item.id}"`, `"`+strings.Repeat("${x}", 200_000)+`"`, 1),
+		"a block of faults":   strings.Replace(base, `"${item.id}"`, "|\n"+strings.Repeat("      ${item.id + }\n", 40_000), 1),
+		"many rules":          base + strings.Repeat("  - {when: changed, kind: a, text: \"${item.id}\"}\n", 15_000),
+		"many unknown keys":   base + strings.Repeat("a: b\n", 30_000),
+		"a long expression":   strings.Replace(base, "when: changed", "when: "+strings.Repeat("(", 100_000), 1),
+		"a long jq program":   strings.Replace(base, "extract: .size", "extract: '"+strings.Repeat("[", 300_000)+"'", 1),
+		"a deep flow mapping": "a: " + strings.Repeat("{a: ", 5_000),
+	} {
+		began := time.Now()
+		got := faults(t, src)
+		if took := time.Since(began); name != "many rules" && len(got) == 0 || took > 20*time.Second {
+			t.Errorf("%s: %d faults in %s", name, len(got), took)
+		} else {
+			t.Logf("%s: %d faults in %s", name, len(got), took)
+		}
+	}
+}

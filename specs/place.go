@@ -74,8 +74,12 @@ func (s *source) inside(n *yaml.Node, at int) (line, column int) {
 		}
 		return s.position(at)
 	}
-	offsets := s.trace(n)
-	if offsets == nil || at > len(n.Value) {
+	return s.at(n, at, s.trace(n))
+}
+
+// at is the place of byte `at` of a scalar's value by its trace.
+func (s *source) at(n *yaml.Node, at int, offsets []int) (line, column int) {
+	if offsets == nil || at >= len(offsets) {
 		return n.Line, n.Column
 	}
 	return s.position(offsets[at])

@@ -11,12 +11,21 @@ import (
 
 // reader turns YAML nodes into values and notes every fault on the way.
 type reader struct {
-	src   *source
-	found Diagnostics
+	src      *source
+	found    Diagnostics
+	compiled int // expressions so far
+	node     *yaml.Node
+	trace    []int // of node
 }
+
+// maxFound bounds what is told of one file: past it, finding the places would cost more than anybody reads.
+const maxFound = 500
 
 // put notes a diagnostic; file, source line and severity are filled in.
 func (r *reader) put(d Diagnostic) {
+	if len(r.found) >= maxFound {
+		return
+	}
 	d.File = r.src.file
 	d.Source = r.src.line(d.Line)
 	d.Width = max(d.Width, 1)
@@ -54,7 +63,13 @@ func (r *reader) report(n *yaml.Node, severity Severity, code, message, hint str
 
 // inside notes a fault at byte `at` of a scalar's value, width characters wide.
 func (r *reader) inside(n *yaml.Node, at, width int, severity Severity, code, message, hint string) {
-	line, column := r.src.inside(n, at)
+	if len(r.found) >= maxFound {
+		return
+	}
+	if r.node != n { // a long text may have many faults
+		r.node, r.trace = n, r.src.trace(n)
+	}
+	line, column := r.src.at(n, at, r.trace)
 	r.put(Diagnostic{Line: line, Column: column, Width: width, Severity: severity, Code: code, Message: message, Hint: hint})
 }
 

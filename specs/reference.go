@@ -132,6 +132,9 @@ func LintReference(o Options) string {
 		"Made by `go test ./specs -update` from the table of codes; each output is what `sessevents lint` prints.\n\n" +
 		"An **error** keeps a spec from running, a **warning** is a doubt. The exit code of `lint` is 0 where there is neither, 1 where there is one, 2 where it was called wrongly. " +
 		"Codes are stable: tools may match on them (`--format json`, `sarif`, `github`).\n\n" +
+		"The form is the one that actionlint made familiar for workflows: `file:line:column: message [kind]`, the line, a caret. " +
+		"Here a line `hint:` follows that says what to write, and a place inside jq or expr is a place in the file, also in " +
+		"quoted, folded and block strings: [twenty faults in one file](../specs/testdata/twenty-faults.out).\n\n" +
 		"The examples change a line of this spec, which is clean:\n\n```yaml\n" + ExampleSpec + "```\n")
 	for _, c := range Codes {
 		fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n", c.Code, c.Help, c.Severity)
