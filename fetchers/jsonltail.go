@@ -32,7 +32,7 @@ var jsonlTable = Fetcher{
 
 const (
 	// batchBytes and batchLines bound the lines that one poll decodes: a document is held in memory whole.
-	batchBytes = 2 * megabyte
+	batchBytes = megabyte
 	batchLines = 20_000
 	// badLogged is how many bad lines of a poll are named in the log.
 	badLogged = 10
