@@ -32,6 +32,9 @@ type scan struct {
 	report  Report
 	buf     []byte
 	handles *Handles // may be nil
+	// hurry is when to stop although there is more: a slow disk must not make every read run into its deadline, for
+	// then none would ever get on. Zero: there is no deadline.
+	hurry time.Time
 }
 
 func (s *scan) ended() bool { return s.stopped || s.left <= 0 }
@@ -125,6 +128,9 @@ func (r *fileScan) run() error {
 		r.have += n
 		if err := r.block(); err != nil {
 			return err
+		}
+		if !r.hurry.IsZero() && time.Now().After(r.hurry) {
+			r.stopped = true
 		}
 	}
 	if r.nuls != nil {

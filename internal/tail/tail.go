@@ -111,6 +111,8 @@ type Seen struct {
 // one that does not exist is no error. from is nil when the watch begins. yield returns false to end the read after
 // this line.
 //
+// Read ends with an error when ctx does, and well before its deadline with what it has.
+//
 // On an error nothing has been read: the caller keeps its old position, and the lines it was given come again.
 func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now time.Time, yield func(Line) bool) (*Position, Report, error) {
 	s := &scan{ctx: ctx, now: now, yield: yield, maxLine: r.MaxLine, left: r.MaxBytes, buf: r.buf, handles: r.Handles}
@@ -119,6 +121,9 @@ func (r *Reader) Read(ctx context.Context, paths []string, from *Position, now t
 	}
 	if s.left <= 0 {
 		s.left = DefaultMaxBytes
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		s.hurry = deadline.Add(-time.Until(deadline) / 3)
 	}
 	defer func() { r.buf = s.buf }()
 

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -201,4 +202,35 @@ func TestStoppedByTheCallback(t *testing.T) {
 	w.saved, err = json.Marshal(pos)
 	w.must(err)
 	w.want("three")
+}
+
+func TestASlowDiskIsReadOverSeveralReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	text := strings.Repeat(strings.Repeat("x", 99_999)+"\n", 20)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var r Reader
+		var pos *Position
+		var lines []int
+		for more := true; more; {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			n := 0
+			next, report, err := r.Read(ctx, []string{path}, pos, time.Now(), func(Line) bool {
+				n++
+				time.Sleep(2 * time.Second)
+				return true
+			})
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pos, more = next, report.More
+			lines = append(lines, n)
+		}
+		if !reflect.DeepEqual(lines, []int{12, 8}) {
+			t.Errorf("%v lines", lines)
+		}
+	})
 }
