@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/eventlog"
+	"github.com/sessevents/sessevents/engine/rundir"
 )
 
 // target is a watched target while the daemon runs. The loop owns it.
@@ -77,11 +77,9 @@ const (
 	maxURL  = 2000
 )
 
-var kindPattern = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
-
 // check brings an event into the form that log and message promise, whatever its source did: one line, bounded.
 func check(e *eventlog.Event) error {
-	if !kindPattern.MatchString(e.Kind) {
+	if !rundir.ValidName(e.Kind) {
 		return fmt.Errorf("event kind %q: small letters, digits and -, at most 40", e.Kind)
 	}
 	switch e.Level {

@@ -1,7 +1,6 @@
 package specs
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,7 +35,7 @@ func unclean(r rune) bool {
 }
 
 // closingTag is the end of a message's envelope, however it is spelled.
-var closingTag = regexp.MustCompile(`(?i)<\s*/\s*cross-session-message[^>]*>?`)
+var closingTag = lazily(`(?i)<\s*/\s*cross-session-message[^>]*>?`)
 
 // cleanWord is a word that the user typed, without what no text may hold.
 func cleanWord(s string) string {
@@ -46,8 +45,8 @@ func cleanWord(s string) string {
 		}
 		return r
 	}, s)
-	for closingTag.MatchString(s) { // what is left of one may close up to another
-		s = closingTag.ReplaceAllString(s, "")
+	for closingTag().MatchString(s) { // what is left of one may close up to another
+		s = closingTag().ReplaceAllString(s, "")
 	}
 	return s
 }

@@ -149,11 +149,11 @@ func (e *expression) report(r *reader, err error) {
 	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, "expr", message, exprHint(message))
 }
 
-var strayWord = regexp.MustCompile(`^unexpected token Identifier\("(\w+)"\)`)
+var strayWord = lazily(`^unexpected token Identifier\("(\w+)"\)`)
 
 // exprHint knows what people write who come from another language.
 func exprHint(message string) string {
-	if m := strayWord.FindStringSubmatch(message); m != nil {
+	if m := strayWord().FindStringSubmatch(message); m != nil {
 		if w := nearest(m[1], exprWords); w != "" {
 			return "did you mean `" + w + "`?"
 		}
@@ -207,7 +207,7 @@ func (e *expression) run(env map[string]any) (any, error) {
 }
 
 // safeReasons are the messages of the library that hold kinds of values, not values.
-var safeReasons = regexp.MustCompile(`\A(?:interface conversion: interface \{\} is [\w.\[\]{}* ]+, not [\w.\[\]{}* ]+|index out of range: -?\d+ \(array length is \d+\)|runtime error: [a-z ]+|invalid argument for \w+ \(type [\w.\[\]{}* ]+\))\z`)
+var safeReasons = lazily(`\A(?:interface conversion: interface \{\} is [\w.\[\]{}* ]+, not [\w.\[\]{}* ]+|index out of range: -?\d+ \(array length is \d+\)|runtime error: [a-z ]+|invalid argument for \w+ \(type [\w.\[\]{}* ]+\))\z`)
 
 func (e *expression) reason(fe *file.Error, otherwise string) string {
 	var own *opError
@@ -221,7 +221,7 @@ func (e *expression) reason(fe *file.Error, otherwise string) string {
 			return "there is nothing to look into"
 		}
 		return "there is no such member"
-	case safeReasons.MatchString(fe.Message):
+	case safeReasons().MatchString(fe.Message):
 		return fe.Message
 	}
 	return otherwise

@@ -55,11 +55,11 @@ func (r *reader) jq(t text, vars []string, why map[string]string) *query {
 	return &query{src: r.src, at: t, tree: parsed, code: code, vars: vars}
 }
 
-var jqMissing = regexp.MustCompile(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)
+var jqMissing = lazily(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)
 
 // jqPlace finds the name that a compile error is about: the library tells it only by its words.
 func jqPlace(s, message string, vars []string, why map[string]string) (at, width int, hint string) {
-	m := jqMissing.FindStringSubmatch(message)
+	m := jqMissing().FindStringSubmatch(message)
 	if m == nil {
 		return 0, 1, ""
 	}
@@ -223,7 +223,7 @@ func hasUint64(v any) bool {
 }
 
 // jqSafe are the beginnings of the library's messages that hold no value, up to the kind of what was there.
-var jqSafe = regexp.MustCompile(`\A((?:expected an? [a-z ]+ but got|cannot [a-z ]+|[a-z_0-9]+ cannot be applied to): (?:null|boolean|number|string|array|object))(?: \(|\z)`)
+var jqSafe = lazily(`\A((?:expected an? [a-z ]+ but got|cannot [a-z ]+|[a-z_0-9]+ cannot be applied to): (?:null|boolean|number|string|array|object))(?: \(|\z)`)
 
 // jqReason is a jq error without the values that the library quotes: they come from the polled system.
 func jqReason(err error) string {
@@ -232,7 +232,7 @@ func jqReason(err error) string {
 		return "the program called error(…)"
 	}
 	message := err.Error()
-	if m := jqSafe.FindStringSubmatch(message); m != nil {
+	if m := jqSafe().FindStringSubmatch(message); m != nil {
 		return m[1]
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", err), "*gojq."), "Error")

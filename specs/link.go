@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,7 +15,7 @@ func (e *linkError) Error() string { return e.reason }
 
 func asLink(err error, to **linkError) bool { return errors.As(err, to) }
 
-var hostForm = regexp.MustCompile(`\A[A-Za-z0-9.-]+(?::\d{1,5})?\z|\A\[[0-9A-Fa-f:]+\](?::\d{1,5})?\z`)
+var hostForm = lazily(`\A[A-Za-z0-9.-]+(?::\d{1,5})?\z|\A\[[0-9A-Fa-f:]+\](?::\d{1,5})?\z`)
 
 // encoded renders the template as a URL: each value is percent-encoded for where it stands. At the very start a value
 // is taken as it is: it is a whole URL. text makes a text of a value; false refuses it.
@@ -40,7 +39,7 @@ func (t *template) encoded(env map[string]any, text func(any) (string, bool)) (s
 		case "start":
 			out = s
 		case "host":
-			if !hostForm.MatchString(s) {
+			if !hostForm().MatchString(s) {
 				return "", &linkError{fmt.Sprintf("`${%s}` is no host", strings.TrimSpace(p.e.code))}
 			}
 			out += s

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -129,12 +128,12 @@ func (l *linter) stepDoubts(st stepSpec) {
 	}
 }
 
-var githubList = regexp.MustCompile(`[?&]per_page=|api\.github\.com/.*/(?:pulls|issues|reviews|comments|commits|runs|check-runs|releases|tags|branches|events|jobs)(?:\?|$)`)
+var githubList = lazily(`[?&]per_page=|api\.github\.com/.*/(?:pulls|issues|reviews|comments|commits|runs|check-runs|releases|tags|branches|events|jobs)(?:\?|$)`)
 
 // githubPages warns of a list of which only the first page is read.
 func (l *linter) githubPages(st stepSpec) {
 	url := member(st.options, "url")
-	if url == nil || member(st.options, "pages") != nil || member(l.spec.defaults["http"], "pages") != nil || !githubList.MatchString(url.Value) {
+	if url == nil || member(st.options, "pages") != nil || member(l.spec.defaults["http"], "pages") != nil || !githubList().MatchString(url.Value) {
 		return
 	}
 	l.warn(url, "first-page", "only the first page of this list is read", "add `pages: link`")
@@ -150,7 +149,7 @@ func (l *linter) dashArguments(st stepSpec) {
 		if c.Value == "--" {
 			return
 		}
-		m := leadingTarget.FindStringSubmatch(c.Value)
+		m := leadingTarget().FindStringSubmatch(c.Value)
 		if i == 0 || m == nil || !l.mayBeginWithDash(m[1]) {
 			continue
 		}
@@ -158,7 +157,7 @@ func (l *linter) dashArguments(st stepSpec) {
 	}
 }
 
-var leadingTarget = regexp.MustCompile(`^\$\{\s*target\.(\w+)`)
+var leadingTarget = lazily(`^\$\{\s*target\.(\w+)`)
 
 // mayBeginWithDash reports whether a value of the target can begin with a dash, by its pattern and the requirements.
 func (l *linter) mayBeginWithDash(name string) bool {

@@ -3,7 +3,6 @@ package specs
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -99,7 +98,7 @@ func plainJSON(n *yaml.Node) any {
 
 func (r optionReader) number(n *yaml.Node, row fetchers.Option) int64 {
 	i, err := strconv.ParseInt(n.Value, 10, 64)
-	if n.Kind != yaml.ScalarNode || err != nil || !decimal.MatchString(strings.TrimPrefix(n.Value, "-")) {
+	if n.Kind != yaml.ScalarNode || err != nil || !decimal().MatchString(strings.TrimPrefix(n.Value, "-")) {
 		r.fault(n, "not-a-number", fmt.Sprintf("`%s` is a whole number, this is %s", row.Name, describe(n)), "")
 		return 0
 	}
@@ -125,10 +124,10 @@ func (r optionReader) numbers(n *yaml.Node, row fetchers.Option) []int64 {
 	return out
 }
 
-var sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)?$`)
+var sizeForm = lazily(`^(\d+(?:\.\d+)?)\s*(B|KB|MB|GB)?$`)
 
 func (r optionReader) size(n *yaml.Node, row fetchers.Option) int64 {
-	m := sizeForm.FindStringSubmatch(n.Value)
+	m := sizeForm().FindStringSubmatch(n.Value)
 	if n.Kind != yaml.ScalarNode || m == nil {
 		r.fault(n, "size-form", fmt.Sprintf("`%s` is a size, this is %s", row.Name, describe(n)), "bytes, or a number with a unit: 512KB, 10MB, 1GB")
 		return 0

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -173,13 +172,13 @@ func (r optionReader) option(row fetchers.Option, n *yaml.Node, raw map[string]a
 
 // optionText is a string; numbers are taken as they stand, for in a URL or an argument a number is a number.
 func (r optionReader) optionText(row fetchers.Option, n *yaml.Node) text {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" && decimal.MatchString(n.Value) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" && decimal().MatchString(n.Value) {
 		return text{s: n.Value, n: n}
 	}
 	return r.str(n)
 }
 
-var decimal = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
+var decimal = lazily(`^(?:0|[1-9][0-9]*)$`)
 
 // optionTemplate compiles a string by what `${}` means in this option.
 func (r optionReader) optionTemplate(o *option, t text) *template {

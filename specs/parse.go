@@ -142,11 +142,11 @@ func (r *reader) plainTree(n *yaml.Node, count *int) bool {
 }
 
 // yamlLine finds the line in an error of the YAML library, which tells it only in its text.
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+var yamlLine = lazily(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntax reports what the YAML library could not read, with the trap behind it where it is a known one.
 func (r *reader) syntax(err error) {
-	m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
+	m := yamlLine().FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
 	if m == nil {
 		m = []string{"", "", err.Error()}
 	}

@@ -2,7 +2,6 @@ package specs
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,10 +35,10 @@ func parseDuration(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-var looseDuration = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$`)
+var looseDuration = lazily(`^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$`)
 
 func durationHint(s string) string {
-	m := looseDuration.FindStringSubmatch(s)
+	m := looseDuration().FindStringSubmatch(s)
 	if m == nil {
 		return "write it as `5s`, `10m` or `1h30m`"
 	}

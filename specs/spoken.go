@@ -3,7 +3,6 @@ package specs
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -142,7 +141,7 @@ func idText(v any) (string, bool) {
 // maxURL is how long a URL may be that somebody reads in a message.
 const maxURL = 1000
 
-var urlForm = regexp.MustCompile(`\A[!#-;=?-\[\]_a-z~]+\z`)
+var urlForm = lazily(`\A[!#-;=?-\[\]_a-z~]+\z`)
 
 // speaksURL reports whether s is an absolute URL that a text may name: plain characters, a scheme that a reader can
 // open, no password, and a host of the list where there is one.
@@ -152,7 +151,7 @@ func (t *itemType) speaksURL(s string) bool {
 }
 
 func plainURL(s string) (*url.URL, bool) {
-	if len(s) > maxURL || !urlForm.MatchString(s) {
+	if len(s) > maxURL || !urlForm().MatchString(s) {
 		return nil, false
 	}
 	u, err := url.Parse(s)

@@ -2,12 +2,18 @@ package specs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/sessevents/sessevents/engine"
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/internal/value"
+	"github.com/sessevents/sessevents/specs"
 )
 
 func TestSE9_1_LogEvents(t *testing.T) {
@@ -317,4 +323,40 @@ func TestReloadWithAnotherShapeIsANewBaseline(t *testing.T) {
 	w.source = compile(t, w.world, strings.Replace(keyed, "n: count}", "n: count, by: id}", 1))
 	w.want(`[{"id":"a","state":"closed","n":1},{"id":"c"}]`, "baseline: : the spec changed; watching from a new baseline")
 	w.want(`[{"id":"a","state":"open","n":1},{"id":"c"}]`, "changed: a: closed 1 to open 1")
+}
+
+// TestASourceServesManyTargetsAtOnce: the engine polls several targets of one source at the same time.
+func TestASourceServesManyTargetsAtOnce(t *testing.T) {
+	const doc = `[{"id":"a","state":"open","n":1},{"id":"b","state":"closed","n":2}]`
+	shared, err := value.Decode([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := (&world{}).registry()
+	for name, f := range registry {
+		f.Fetch = func(context.Context, fetchers.Request) (fetchers.Answer, error) {
+			return fetchers.Answer{Doc: shared}, nil
+		}
+		registry[name] = f
+	}
+	s, _ := specs.Parse("keyed.yaml", []byte(keyed))
+	source, found := specs.Compile(s, specs.Options{Fetchers: registry})
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			target := engine.Target{Value: json.RawMessage(`{}`)}
+			for i := range 20 {
+				out, err := source.Poll(context.Background(), target, time.Unix(int64(i), 0))
+				if err != nil || len(out.Events) != 0 {
+					t.Error(out.Events, err)
+				}
+				target.Saved = out.Saved
+				source.Summary(target)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -280,7 +280,7 @@ func writtenNode(n *yaml.Node) string {
 
 // yamlScalar is a value as YAML in flow style: JSON is YAML, and words need no quotes.
 func yamlScalar(v any) string {
-	if s, ok := v.(string); ok && isName(s) && !yamlKeeps[s] && !decimal.MatchString(s) {
+	if s, ok := v.(string); ok && isName(s) && !yamlKeeps[s] && !decimal().MatchString(s) {
 		return s
 	}
 	b, err := value.Encode(v)

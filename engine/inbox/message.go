@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Mode is the permission mode that a message names as its sender's. The receiver holds a message whose mode is not
@@ -97,15 +98,17 @@ func attribute(s string) string { return escaper.Replace(s) }
 // closing is what the receiver may take for the closing tag, which would end the envelope in the middle of a body. It
 // takes more than its spelling: other separators, and letters and brackets that only look alike. So any name of
 // letters, of whatever script, that is built like this one counts, and nothing else is touched.
-var closing = regexp.MustCompile(`([<\x{2039}\x{2329}\x{276C}\x{27E8}\x{3008}\x{FE64}\x{FF1C}\x{02C2}\x{1438}])` +
-	`([^\\\p{L}\p{N}_<>-]*[/\x{2044}\x{2215}\x{29F8}\x{FF0F}][^\p{L}\p{N}<>]*\p{L}{5}[^\p{L}\p{N}<>]+\p{L}{7}[^\p{L}\p{N}<>]+\p{L}{7}\s*)(>?)`)
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([<\x{2039}\x{2329}\x{276C}\x{27E8}\x{3008}\x{FE64}\x{FF1C}\x{02C2}\x{1438}])` +
+		`([^\\\p{L}\p{N}_<>-]*[/\x{2044}\x{2215}\x{29F8}\x{FF0F}][^\p{L}\p{N}<>]*\p{L}{5}[^\p{L}\p{N}<>]+\p{L}{7}[^\p{L}\p{N}<>]+\p{L}{7}\s*)(>?)`)
+})
 
 // defuse writes closing tags so that they end nothing: a backslash behind the bracket, which the receiver does not
 // read over. A space before the closing bracket alone would keep the envelope together but make the receiver treat
 // the message as unattested.
 func defuse(body string) string {
-	return closing.ReplaceAllStringFunc(body, func(tag string) string {
-		m := closing.FindStringSubmatch(tag)
+	return closing().ReplaceAllStringFunc(body, func(tag string) string {
+		m := closing().FindStringSubmatch(tag)
 		if m[3] != "" {
 			m[3] = " >"
 		}

@@ -3,15 +3,18 @@ package rundir
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
+	"strings"
 )
 
-// namePattern is what a source's name and a file sink's id look like.
-var namePattern = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+// maxName is how long a name may be, in bytes.
+const maxName = 40
 
-// ValidName reports whether name can be a source's name or a file sink's id.
-func ValidName(name string) bool { return namePattern.MatchString(name) }
+// ValidName reports whether name can be a source's name or a file sink's id: small letters, digits and -, at most 40.
+func ValidName(name string) bool {
+	other := func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
+}
 
 // Files are the paths of one daemon.
 type Files struct {
