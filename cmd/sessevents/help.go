@@ -61,6 +61,7 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	line("  2 usage: the words, a target that the source refuses, a spec that does not compile, a state file that is not JSON, no runtime directory")
 	line("  3 no daemon answers: stderr names the socket and the background command that starts one")
 	line("  4 wait only: the time passed with no newer event")
+	line("  130 a signal ended it")
 	line("")
 	line("%s <command> --help shows a command's flags", c.command(""))
 	_, err := fmt.Fprint(c.out, b.String())

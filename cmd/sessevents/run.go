@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, w world) int {
 		kong.Writers(w.out, w.err),
 		kong.Exit(func(n int) { code = n; panic(exited{}) }),
 		kong.Help(c.help), kong.ShortHelp(c.help),
-		kong.Vars{"version": version(), "formats": strings.Join(specs.Formats, ","), "starters": strings.Join(specs.Starters(), ",")},
+		vars(),
 	)
 	if err != nil {
 		panic(err) // the grammar itself is wrong: every test fails on it
@@ -68,6 +68,11 @@ func run(ctx context.Context, args []string, w world) int {
 		}
 	}()
 	return c.dispatch(parser, &grammar, args[1:], &code)
+}
+
+// vars are the words that the grammar takes from other tables.
+func vars() kong.Vars {
+	return kong.Vars{"version": version(), "formats": strings.Join(specs.Formats, ","), "starters": strings.Join(specs.Starters(), ",")}
 }
 
 // exited unwinds the stack where kong would end the process: after --help and --version.
