@@ -74,7 +74,7 @@ func (p Places) Find(name string) (Found, error) {
 	}
 	for _, dir := range p.folders() {
 		path := filepath.Join(dir, name+".yaml")
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if isFile(path) {
 			return Found{Name: name, Path: path}, nil
 		}
 	}
@@ -88,6 +88,11 @@ func (p Places) Find(name string) (Found, error) {
 		hint = "; did you mean " + near + "?"
 	}
 	return Found{}, fmt.Errorf("%w: %s%s", ErrNotFound, name, hint)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // folders are the folders of specs, nearest first.
@@ -112,7 +117,7 @@ func (p Places) List() []Found {
 		paths, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
 		for _, path := range paths {
 			name := strings.TrimSuffix(filepath.Base(path), ".yaml")
-			if _, nearer := byName[name]; !nearer && isName(name) {
+			if _, nearer := byName[name]; !nearer && isName(name) && isFile(path) {
 				byName[name] = Found{Name: name, Path: path}
 			}
 		}

@@ -196,3 +196,39 @@ rules:
 	w.want(`[1, 7]`)
 	w.want(`[1, 2]`, "low: low")
 }
+
+// TestACursorSpeaksWithTheTypesOfItsParts: what it is made from decides what a text may say of it.
+func TestACursorSpeaksWithTheTypesOfItsParts(t *testing.T) {
+	spec := func(cursor, text string) string {
+		return `
+version: 1
+name: n
+interval: 5s
+fetch: {stat: {path: /}}
+item: {id: id, prose: text, n: count}
+cursor: '` + cursor + `'
+rules: [{when: "changed", kind: k, text: '` + text + `'}]
+`
+	}
+	for _, row := range []struct{ cursor, text, want string }{
+		{"item", "${cursor.id} ${cursor.n}", "k: a 1"},
+		{"item.id", "${cursor}", "k: a"},
+		{"{a: item.id, b: item.n}", "${cursor.a} ${cursor.b}", "k: a 1"},
+		{"first(items)", "${cursor.id}", "k: a"},
+		{"item.n + 1", "${cursor}", "k: 2"},
+		{"item.id + item.id", "${cursor}", "k: (withheld)"},
+		{"{a: upper(item.id), n: item.n}", "${cursor.a} ${cursor.n}", "k: (withheld) 1"},
+		{"map(items, .id)", "${cursor}", "k: a"},
+	} {
+		w := watch(t, spec(row.cursor, row.text))
+		w.poll(`{"id":"a","n":1,"prose":"x"}`)
+		if got := w.poll(`{"id":"b","n":2,"prose":"x"}`); len(got) != 1 || got[0] != row.want {
+			t.Errorf("cursor %s: %q, want %q", row.cursor, got, row.want)
+		}
+	}
+	for _, row := range [][2]string{{"item", "${cursor.prose}"}, {"item.prose", "${cursor}"}, {"{a: item.prose}", "${cursor.a}"}, {"{a: item.id}", "${cursor.b}"}, {"item", "${cursor}"}} {
+		if got := faults(t, spec(row[0], row[1])); len(got) != 1 {
+			t.Errorf("cursor %s lets a text say %s: %q", row[0], row[1], got)
+		}
+	}
+}
