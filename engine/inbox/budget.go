@@ -11,8 +11,9 @@ const (
 	Burst = 28
 	// Refill is the time after which one more may.
 	Refill = 2050 * time.Millisecond
-	// Repeat is how long the receiver remembers a body.
-	Repeat = 31 * time.Second
+	// Repeat is how long a body counts as one that the receiver remembers. It counts its 30 s from when it reads a
+	// message, which may be long after it was written.
+	Repeat = time.Minute
 )
 
 // Tokens returns what the receiver's budget has grown to in the time since it was tokens.
