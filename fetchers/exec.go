@@ -28,6 +28,12 @@ var execTable = Fetcher{
 		{Name: "maxBytes", Type: Size, Default: int64(10 * megabyte), Min: 1, Max: gigabyte, Help: "the most that stdout may hold; a command that prints more is ended"},
 		timeoutOption,
 	},
+	Doc: []Member{
+		{"exit", "the exit code, one of accept"},
+		{"stdout", "what was printed, in the form of parse; null where another code than 0 comes without JSON"},
+		{"stderr", "the first 64 KB of the other output; it also goes to the daemon log"},
+		{"duration", "seconds from start to end"},
+	},
 	Check: checkExec,
 }
 

@@ -16,6 +16,8 @@ type Fetcher struct {
 	Name    string
 	Help    string
 	Options []Option
+	// Doc are the members of its document, for the reference; a name with a dot is a member of a member.
+	Doc []Member
 	// Stream says that the document is what is new since the position, not the state of something.
 	Stream bool
 	// Check finds faults that no single option shows: one of two must be set. It gets the options as they stand in
@@ -46,6 +48,12 @@ type Option struct {
 	Env bool
 	// Min and Max bound an Int, a Duration (in nanoseconds) or a Size (in bytes); both zero: no bounds.
 	Min, Max int64
+}
+
+// Member is one member of a document.
+type Member struct {
+	Name string
+	Help string
 }
 
 // Type is what an option holds. The comment names the Go type in [Request.Options].

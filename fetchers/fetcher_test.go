@@ -2,10 +2,14 @@ package fetchers
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -138,6 +142,48 @@ func TestTablesAreComplete(t *testing.T) {
 		}
 		if !seen["timeout"] {
 			t.Errorf("%s has no timeout", name)
+		}
+	}
+}
+
+// TestDocumentsAreWhatTheTablesSay holds the tables of members to real documents.
+func TestDocumentsAreWhatTheTablesSay(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "f"), "{}\n")
+	s := httptest.NewTLSServer(sends(200, "application/json", "{}"))
+	defer s.Close()
+	ca := filepath.Join(dir, "ca.pem")
+	write(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	for name, opts := range map[string]map[string]any{
+		"stat":       {"glob": filepath.Join(dir, "f")},
+		"http":       {"url": s.URL, "ca": ca},
+		"exec":       {"command": []string{"true"}},
+		"jsonl-tail": {"path": filepath.Join(dir, "f"), "from": "start"},
+	} {
+		answer, err := newAsker(t, name).ask(opts)
+		must(t, err)
+		doc := answer.Doc
+		if list, ok := doc.([]any); ok {
+			doc = list[0]
+		}
+		got := map[string]bool{}
+		for key, v := range doc.(map[string]any) {
+			got[key] = true
+			if inner, ok := v.(map[string]any); ok && key == "tls" {
+				for k := range inner {
+					got[key+"."+k] = true
+				}
+			}
+		}
+		want := map[string]bool{}
+		for _, m := range All[name].Doc {
+			if m.Help == "" || want[m.Name] {
+				t.Errorf("%s: %s has no help, or stands twice", name, m.Name)
+			}
+			want[m.Name] = true
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the document has %v, the table %v", name, got, want)
 		}
 	}
 }

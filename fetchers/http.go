@@ -31,6 +31,19 @@ var httpTable = Fetcher{
 		{Name: "ca", Type: String, Template: Plain, Help: "a PEM file with certificates to trust beside those of the system"},
 		timeoutOption,
 	},
+	Doc: []Member{
+		{"status", "the status, one of accept"},
+		{"headers", "the header fields by name in small letters; several of one name are joined by commas; no cookies"},
+		{"body", "the body in the form of parse; with pages the joined list; null where there is none, and where a status outside 2xx comes without JSON"},
+		{"url", "where the answer came from, after redirects"},
+		{"tls", "null over http"},
+		{"tls.expires", "the end of the server's certificate, RFC 3339"},
+		{"tls.issuer", "who signed it"},
+		{"tls.serial", "its number, hexadecimal"},
+		{"tls.version", "such as TLS 1.3"},
+		{"tls.protocol", "h2 for HTTP/2, else empty or http/1.1"},
+		{"duration", "seconds until the whole answer was there"},
+	},
 	Check: checkHTTP,
 }
 

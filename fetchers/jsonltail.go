@@ -22,6 +22,11 @@ var jsonlTable = Fetcher{
 		{Name: "maxBytes", Type: Size, Default: int64(tail.DefaultMaxBytes), Min: 1, Max: gigabyte, Help: "how much one poll goes through; the rest follows in the next one at once"},
 		timeoutOption,
 	},
+	Doc: []Member{
+		{"lines", "the new lines, decoded, in their order"},
+		{"files", "the files under the watched names, each with path and size"},
+		{"skipped", "how many new lines were gone past because they are no JSON or too long"},
+	},
 	Check: func(o map[string]any) error {
 		if err := exactlyOne("path", "glob")(o); err != nil {
 			return err

@@ -21,6 +21,22 @@ var statTable = Fetcher{
 		{Name: "follow", Type: Bool, Default: true, Help: "whether a symbolic link stands for what it points to"},
 		timeoutOption,
 	},
+	Doc: []Member{
+		{"exists", "whether something is there; where not, all else is null"},
+		{"type", "file, directory, link, pipe, socket, device or other"},
+		{"size", "bytes"},
+		{"mode", "the permissions as chmod takes them, such as 0644"},
+		{"mtime", "when the content was last written, RFC 3339 with nine digits of a second, UTC"},
+		{"mtimeNs", "the same as nanoseconds of the Unix clock"},
+		{"ctime", "when the content or the entry last changed, likewise"},
+		{"ctimeNs", "the same as nanoseconds of the Unix clock"},
+		{"inode", "the number of the file in its file system"},
+		{"device", "the number of its file system"},
+		{"links", "how many names it has"},
+		{"uid", "its owner"},
+		{"gid", "its group"},
+		{"path", "its path, in the list of a glob only"},
+	},
 	Check: func(o map[string]any) error {
 		if err := exactlyOne("path", "glob")(o); err != nil {
 			return err
