@@ -27,7 +27,7 @@ func (t *template) encoded(env map[string]any, text func(any) (string, bool)) (s
 			out += p.lit
 			continue
 		}
-		v, err := p.e.run(env)
+		v, err := p.e.say(env)
 		if err != nil {
 			return "", err
 		}

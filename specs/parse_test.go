@@ -76,6 +76,8 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"jq syntax", "extract: .size", "extract: '.\"ä\" | ]'", "6:18 jq"},
 		{"text type", `text: "${item.id}"`, `text: "x ${item.prose}"`, "11:21 text-speaks"},
 		{"doc in a text", `text: "${item.id}"`, `text: "${doc.body}"`, "11:14 doc-in-text"},
+		{"the whole environment", `text: "${item.id}"`, `text: "${$env} ${get($env, 'doc')} ${__budget}"`, "11:14 unknown-name 11:26 unknown-name 11:42 unknown-name"},
+		{"a function of the clock", "when: changed", "when: now() > now", "9:11 unknown-name"},
 		{"an open template", `text: "${item.id}"`, `text: "a ${item.id"`, "11:14 template"},
 		{"unknown fetcher", "fetch: {stat:", "fetch: {stats:", "5:9 unknown-fetcher"},
 		{"unknown option", "path: \"${target.path}\"", "pth: x", "5:16 unknown-key"},

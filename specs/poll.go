@@ -45,7 +45,7 @@ func (s *Source) begin(target engine.Target, now time.Time) (t *turn, rebased bo
 	if err != nil {
 		return nil, false, err
 	}
-	return &turn{label: target.Text, target: values, now: now, old: old, first: !known}, rebased, nil
+	return &turn{label: target.Text, target: values, now: now.UTC(), old: old, first: !known}, rebased, nil
 }
 
 // finish is the part of a poll after the questions.

@@ -227,7 +227,7 @@ func (t *template) member(env map[string]any) (any, error) {
 	if e == nil {
 		return t.speech(env)
 	}
-	v, err := e.run(env)
+	v, err := e.say(env)
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +254,11 @@ func (s *Source) spokenEnv(tpl *template, env map[string]any, item, cursor any, 
 	out := map[string]any{"target": env["target"], "count": env["count"], "quiet": env["quiet"], "now": env["now"], budgetName: env[budgetName]}
 	keys := tpl.members()
 	out["item"], out["cursor"] = nil, nil
+	note := lost
+	lost = func(what string) {
+		out[lostName] = true
+		note(what)
+	}
 	if tpl.uses("item") {
 		out["item"] = s.item.spoken(item, "item", keys, lost)
 	}

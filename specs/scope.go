@@ -226,6 +226,9 @@ func (c *checker) member(n *ast.MemberNode) *shape {
 
 // call refuses calls of what is no function; which functions there are is known to the library.
 func (c *checker) call(n *ast.CallNode) {
+	if id, ok := n.Callee.(*ast.IdentifierNode); ok && c.scope.names[id.Value] != nil {
+		c.fault(id, len(id.Value), "unknown-name", fmt.Sprintf("`%s` is a value here, not a function", id.Value), "write `"+id.Value+"`")
+	}
 	if m, ok := n.Callee.(*ast.MemberNode); ok {
 		c.walk(m.Node)
 	}

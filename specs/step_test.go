@@ -360,3 +360,26 @@ func TestASourceServesManyTargetsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestAValueThatDoesNotFitStopsNothing: whoever names a branch must not be able to stop the watch.
+func TestAValueThatDoesNotFitStopsNothing(t *testing.T) {
+	w := watch(t, `
+version: 1
+name: n
+interval: 5s
+fetch: {stat: {path: /}}
+item: {n: count, at: time, id: id, took: duration}
+rules:
+  - when: changed
+    kind: k
+    text: "${item.n - cursor.n} ${item.n + 1} ${item.at.Year()} ${item.id[:3]} ${item.took * 2} ${now - item.at}"
+    url: "https://x.example/${item.n + 1}"
+    fields: {more: "${item.n * 2}"}
+`)
+	w.want(`{"n":1,"at":"2026-10-12T14:00:00Z","id":"abcdef","took":"1m"}`)
+	w.want(`{"n":"many","at":"yesterday","id":"two words","took":[]}`, "k: (withheld) (withheld) (withheld) (withheld) (withheld) (withheld)")
+	if got := w.out.Events[0].Fields["more"]; got != "(withheld)" {
+		t.Errorf("the field is %v", got)
+	}
+	w.want(`{"n":3,"at":"2026-10-12T14:00:00Z","id":"abcdef","took":"1m"}`, "k: (withheld) 4 2026 abc 2m 3m <https://x.example/4>")
+}

@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -159,7 +160,7 @@ func (t *template) speech(env map[string]any) (string, error) {
 			b.WriteString(p.lit)
 			continue
 		}
-		v, err := p.e.run(env)
+		v, err := p.e.say(env)
 		if err != nil {
 			return "", err
 		}
@@ -169,6 +170,20 @@ func (t *template) speech(env map[string]any) (string, error) {
 		}
 	}
 	return cut(clean(b.String()), maxText), nil
+}
+
+// lostName is where the environment of a text notes that a value in it is withheld.
+const lostName = "__lost"
+
+// say evaluates an expression of a text. Where a value in it is withheld and so it cannot be evaluated, it is withheld
+// as a whole: a value that does not fit must not stop the watch.
+func (e *expression) say(env map[string]any) (any, error) {
+	v, err := e.run(env)
+	var ee *EvalError
+	if err != nil && env[lostName] == true && errors.As(err, &ee) && !ee.Endless {
+		return withheld, nil
+	}
+	return v, err
 }
 
 // link renders the template as a URL; empty where a part of it is nothing or the whole is not a URL.
