@@ -82,10 +82,16 @@ func BenchmarkCommands(b *testing.B) {
 		b.Fatal(err)
 	}
 	bun := os.Getenv("SESSEVENTS_BUN")
-	for name, args := range map[string][]string{"status": {"status"}, "watch": {"watch", file}} {
+	spec, err := filepath.Abs("../../examples/watch-github.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, words := range map[string][]string{
+		"status": {"--spec", "log-events", "status", "--id", "bench"},
+		"watch":  {"--spec", "log-events", "watch", file, "--id", "bench"},
+		"lint":   {"lint", spec},
+	} {
 		b.Run(name, func(b *testing.B) {
-			words := append([]string{"--spec", "log-events"}, args...)
-			words = append(words, "--id", "bench")
 			var wall, cpu, bunWall, bunCPU []time.Duration
 			for b.Loop() {
 				w, c := spent(b, env, bin, words...)
