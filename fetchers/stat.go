@@ -136,7 +136,7 @@ func statDoc(info fs.FileInfo) map[string]any {
 		doc["ctime"] = changed.UTC().Format(timeForm)
 		doc["ctimeNs"] = int(changed.UnixNano())
 		doc["inode"] = unsigned(uint64(st.Ino))
-		doc["device"] = unsigned(uint64(st.Dev)) //nolint:unconvert // the width differs between systems
+		doc["device"] = unsigned(uint64(st.Dev)) // the width differs between systems
 		doc["links"] = unsigned(uint64(st.Nlink))
 		doc["uid"] = int(st.Uid)
 		doc["gid"] = int(st.Gid)

@@ -116,7 +116,7 @@ func missing(err error) bool {
 
 func number(info fs.FileInfo) (dev, inode uint64) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev), uint64(st.Ino) //nolint:unconvert // the widths differ between systems
+		return uint64(st.Dev), uint64(st.Ino) // the widths differ between systems
 	}
 	return 0, 0
 }
@@ -124,7 +124,7 @@ func number(info fs.FileInfo) (dev, inode uint64) {
 // links is how many names a file has.
 func links(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink) //nolint:unconvert // the width differs between systems
+		return uint64(st.Nlink) // the width differs between systems
 	}
 	return 1
 }

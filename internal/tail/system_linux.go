@@ -23,7 +23,7 @@ func refusePseudo(f *os.File) error {
 	if err != nil {
 		return fmt.Errorf("file system of %s: %w", f.Name(), err)
 	}
-	switch int64(st.Type) { //nolint:unconvert // the width differs between architectures
+	switch int64(st.Type) { // the width differs between architectures
 	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC:
 		return ErrNotRegular
 	}
