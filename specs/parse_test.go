@@ -64,6 +64,7 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"C14 template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},
 		{"C14 a list in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.id in ["a"] && changed, kind: b, text: "x"}`, "9:29 unquoted"},
 		{"C14 a question in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item?.n > 1, kind: b, text: "x"}`, "9:16 unquoted"},
+		{"a lone carriage return", "name: base\n", "name: base\r\r\nnaem: x\n", "4:1 unknown-key"},
 		{"a tab", "    kind: changed", "\tkind: changed", "10:1 tab"},
 		{"expr in a plain scalar", "when: changed", "when: changed && itm.n > 1", "9:22 unknown-name"},
 		{"expr in single quotes", "when: changed", "when: 'item.id == ''x'' && item.m > 1'", "9:37 unknown-name"},

@@ -17,12 +17,37 @@ type source struct {
 
 func newSource(file string, text []byte) *source {
 	s := &source{file: file, text: text, lines: []int{0}}
-	for i, c := range text {
-		if c == '\n' {
-			s.lines = append(s.lines, i+1)
+	for i := 0; i < len(text); {
+		n := lineBreak(text[i:])
+		if n > 0 {
+			s.lines = append(s.lines, i+n)
 		}
+		i += max(n, 1)
 	}
 	return s
+}
+
+// lineBreak is how many bytes of a line break text begins with, 0 where it begins with none: those that YAML 1.1
+// knows, or its lines would be counted otherwise than the library does.
+func lineBreak(text []byte) int {
+	switch text[0] {
+	case '\n':
+		return 1
+	case '\r':
+		if len(text) > 1 && text[1] == '\n' {
+			return 2
+		}
+		return 1
+	case 0xc2: // U+0085
+		if len(text) > 1 && text[1] == 0x85 {
+			return 2
+		}
+	case 0xe2: // U+2028 and U+2029
+		if len(text) > 2 && text[1] == 0x80 && (text[2] == 0xa8 || text[2] == 0xa9) {
+			return 3
+		}
+	}
+	return 0
 }
 
 // line is the text of a line, counted from 1, without its end.
@@ -30,11 +55,11 @@ func (s *source) line(n int) string {
 	if n < 1 || n > len(s.lines) {
 		return ""
 	}
-	rest := s.text[s.lines[n-1]:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		rest = rest[:i]
+	end := len(s.text)
+	if n < len(s.lines) {
+		end = s.lines[n]
 	}
-	return string(bytes.TrimSuffix(rest, []byte("\r")))
+	return string(bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n\u0085\u2028\u2029"))
 }
 
 // offset is the byte where a line and a column of characters stand, both counted from 1.
@@ -43,7 +68,7 @@ func (s *source) offset(line, column int) int {
 		return len(s.text)
 	}
 	at := s.lines[line-1]
-	for ; column > 1 && at < len(s.text) && s.text[at] != '\n'; column-- {
+	for ; column > 1 && at < len(s.text) && lineBreak(s.text[at:]) == 0; column-- {
 		_, n := utf8.DecodeRune(s.text[at:])
 		at += n
 	}
