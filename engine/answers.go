@@ -216,7 +216,6 @@ func (l *loop) watch(parsed Target, now time.Time) (<-chan polled, error) {
 	}
 	t.queued = append(t.queued, t.waiters...) // who waits for the old target gets what the new one comes to
 	t.waiters = nil
-	l.listen(t)
 	l.schedule.stirred(now, true)
 	return l.pollOne(t, now), nil
 }

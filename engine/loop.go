@@ -18,7 +18,7 @@ import (
 
 const (
 	// maxPolls bounds how many targets are asked at the same time.
-	maxPolls = 32
+	maxPolls = 64
 	// patience is how long a poll waits for slow targets before it is committed without them. What comes later is
 	// committed when it comes, so that a target that hangs delays no other.
 	patience = 2 * time.Second
@@ -237,6 +237,10 @@ func (l *loop) start(t *target, now time.Time, all bool) {
 	l.polling++
 	source, asked, generation := l.source, t.Target, t.generation
 	l.queue = append(l.queue, func() {
+		// Heard of before it is polled, so that no change falls in between; and here, since a disk may hang.
+		if w, ok := source.(Watcher); ok && l.waker != nil {
+			l.waker.set(t, w.Watch(asked))
+		}
 		outcome, err := poll(l.work, source, asked, now)
 		l.results <- &result{t, generation, outcome, err}
 	})
@@ -262,6 +266,8 @@ func (l *loop) arrive(r *result) {
 	t.polling = false
 	if r.generation == t.generation {
 		t.arrived = r
+	} else if l.waker != nil && !slices.Contains(l.targets, t) {
+		l.waker.forget(t) // unwatched meanwhile
 	}
 }
 

@@ -134,7 +134,6 @@ func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	if r.outcome.More {
 		t.due = now
 	}
-	l.listen(t)
 	if r.outcome.Done {
 		l.remove(t)
 		l.log.printf("%q is done: not watched any more", t.Text)

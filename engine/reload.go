@@ -51,9 +51,6 @@ func (l *loop) reloadDue(now time.Time) {
 	l.reload.failed = ""
 	l.source, l.info = source, info
 	l.schedule.busy, l.schedule.idle = info.Interval, info.IdleInterval
-	for _, t := range l.targets {
-		l.listen(t)
-	}
 	if !l.full { // else the poll of all targets that is under way plans the next one
 		l.schedule.next, l.schedule.wait = now, 0
 	}

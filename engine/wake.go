@@ -18,7 +18,7 @@ import (
 // notice comes of.
 type Watcher interface {
 	// Watch names what may be worth a poll of target when it changes: absolute paths of files, which need not exist,
-	// and of folders, whose entries count. It is called after each poll of the target, so it is to be cheap.
+	// and of folders, whose entries count. It is called before each poll of the target, so it is to be cheap.
 	Watch(target Target) []string
 }
 
@@ -30,6 +30,8 @@ const wakeFloor = time.Second
 type waker struct {
 	fs  *fsnotify.Watcher
 	own string // files with this prefix are the daemon's own, which no target wakes for
+
+	setting chan struct{} // held by the one set that is at the disk
 
 	mu        sync.Mutex
 	interests map[*target]interest
@@ -57,7 +59,7 @@ func newWaker(files rundir.Files) *waker {
 	return &waker{
 		fs: fs, own: strings.TrimSuffix(files.State, "state.json"),
 		interests: map[*target]interest{}, waits: map[string]map[*target]bool{}, folders: map[string]int{},
-		woken: map[*target]bool{}, notify: make(chan struct{}, 1),
+		woken: map[*target]bool{}, notify: make(chan struct{}, 1), setting: make(chan struct{}, 1),
 	}
 }
 
@@ -133,35 +135,73 @@ func (w *waker) take() map[*target]bool {
 	return woken
 }
 
-// set makes named all that t is woken for.
+// setPatience is how long a set waits for another one that the disk holds up; then the interval has to do.
+const setPatience = time.Second
+
+// set makes named all that t is woken for. It looks at the disk, so it is not for the loop; but what it holds while it
+// does so stops neither the loop nor, for long, the polls of others.
 func (w *waker) set(t *target, named []string) {
+	timer := time.NewTimer(setPatience)
+	defer timer.Stop()
+	select {
+	case w.setting <- struct{}{}:
+		defer func() { <-w.setting }()
+	case <-timer.C:
+		return
+	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	old := w.interests[t]
+	w.mu.Unlock()
 	if !old.partial && slices.Equal(old.named, named) {
 		return
 	}
-	// The new before the old, so that what stays is not missed in between.
-	now := interest{named: named}
-	for _, path := range named {
-		now.paths = append(now.paths, path)
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			now.paths = append(now.paths, real)
+	now, folders := survey(named)
+	for _, folder := range folders {
+		// Asked each time: a folder that was removed and made again is another one.
+		if w.fs.Add(folder) == nil {
+			now.folders = append(now.folders, folder)
+		} else {
+			now.partial = true
 		}
 	}
+	w.replace(t, now)
+}
+
+// survey finds out what the disk calls the paths, and which folders have to be watched for them.
+func survey(named []string) (i interest, folders []string) {
+	i.named = named
+	for _, path := range named {
+		i.paths = append(i.paths, path)
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			i.paths = append(i.paths, real)
+		}
+	}
+	for _, path := range i.paths {
+		folders = append(folders, filepath.Dir(path))
+		switch info, err := os.Lstat(path); {
+		case err != nil: // it may come, and be a folder
+			i.partial = true
+		case info.IsDir():
+			folders = append(folders, path)
+		}
+	}
+	slices.Sort(folders)
+	return i, slices.Compact(folders)
+}
+
+// replace gives t another interest. Folders that nobody needs any more are let go.
+func (w *waker) replace(t *target, now interest) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old := w.interests[t]
 	for _, path := range now.paths {
 		if w.waits[path] == nil {
 			w.waits[path] = map[*target]bool{}
 		}
 		w.waits[path][t] = true
-		now.partial = !w.watch(&now, filepath.Dir(path)) || now.partial
-		info, err := os.Lstat(path)
-		switch {
-		case err != nil: // it may come, and be a folder
-			now.partial = true
-		case info.IsDir():
-			now.partial = !w.watch(&now, path) || now.partial
-		}
+	}
+	for _, folder := range now.folders {
+		w.folders[folder]++
 	}
 	for _, path := range old.paths {
 		if slices.Contains(now.paths, path) {
@@ -177,29 +217,13 @@ func (w *waker) set(t *target, named []string) {
 			_ = w.fs.Remove(folder) // it may have gone by itself
 		}
 	}
-	if len(named) == 0 {
+	if w.interests[t] = now; len(now.named) == 0 {
 		delete(w.interests, t)
-		return
 	}
-	w.interests[t] = now
-}
-
-// watch lets notices of a folder come for i. It always asks the system: a folder that was removed and made again is
-// a new one.
-func (w *waker) watch(i *interest, folder string) bool {
-	if slices.Contains(i.folders, folder) {
-		return true
-	}
-	if w.fs.Add(folder) != nil {
-		return false
-	}
-	w.folders[folder]++
-	i.folders = append(i.folders, folder)
-	return true
 }
 
 // forget ends all that t is woken for.
-func (w *waker) forget(t *target) { w.set(t, nil) }
+func (w *waker) forget(t *target) { w.replace(t, interest{}) }
 
 func (w *waker) close() error { return w.fs.Close() }
 
@@ -237,21 +261,11 @@ func (l *loop) hear() (end func() error) {
 	if reloads {
 		l.waker.set(l.reload.file, []string{l.options.SourceFile})
 	}
-	for _, t := range l.targets {
-		l.listen(t)
-	}
 	var hearing sync.WaitGroup
 	hearing.Go(l.waker.run)
 	return func() error {
 		err := l.waker.close()
 		hearing.Wait()
 		return err
-	}
-}
-
-// listen tells the waker what a target is to be woken for.
-func (l *loop) listen(t *target) {
-	if w, ok := l.source.(Watcher); ok && l.waker != nil {
-		l.waker.set(t, w.Watch(t.Target))
 	}
 }
