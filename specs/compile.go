@@ -382,5 +382,5 @@ func (c *compiler) narrow() {
 // shape says what the saved cursors are: where it is another one, they mean nothing any more.
 func (c *compiler) shape() string {
 	s := c.spec
-	return digest(s.key.s, s.item.String(), s.cursor.s, fmt.Sprint(c.out.stream))
+	return digest(s.key.s, s.item.shape(), s.cursor.s, fmt.Sprint(c.out.stream))
 }

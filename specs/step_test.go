@@ -320,6 +320,8 @@ func TestReloadWithAnotherShapeIsANewBaseline(t *testing.T) {
 	w.poll(`[{"id":"a","state":"open","n":1}]`)
 	w.source = compile(t, w.world, strings.Replace(keyed, "appeared\"}", "is new\"}", 1))
 	w.want(`[{"id":"a","state":"open","n":1},{"id":"b"}]`, "new: b is new")
+	w.source = compile(t, w.world, strings.Replace(keyed, "[open, closed]", "[open, closed, merged]", 1))
+	w.want(`[{"id":"a","state":"merged","n":1},{"id":"b"}]`, "changed: a: open 1 to merged 1")
 	w.source = compile(t, w.world, strings.Replace(keyed, "n: count}", "n: count, by: id}", 1))
 	w.want(`[{"id":"a","state":"closed","n":1},{"id":"c"}]`, "baseline: : the spec changed; watching from a new baseline")
 	w.want(`[{"id":"a","state":"open","n":1},{"id":"c"}]`, "changed: a: closed 1 to open 1")

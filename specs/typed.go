@@ -88,6 +88,18 @@ func (t *itemType) String() string {
 	return string(t.name)
 }
 
+// shape is the type without what narrows it: another word in a list does not change what a saved cursor is.
+func (t *itemType) shape() string {
+	if t.kind() != typeNames {
+		return string(t.kind())
+	}
+	var parts []string
+	for _, n := range slices.Sorted(maps.Keys(t.fields)) {
+		parts = append(parts, n+": "+t.fields[n].shape())
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
 // itemType reads a type. Only the item itself can be names with types. As the whole item, `{id: …}` and `{url: […]}`
 // narrow, unless what stands there is itself the word of a type.
 func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
