@@ -197,6 +197,9 @@ func (r *reader) finish(s *Spec) {
 		r.fault(member(s.root, "idleInterval"), "interval", fmt.Sprintf("idleInterval %s is shorter than interval %s", short(s.IdleInterval), short(s.Interval)),
 			"it is the longest wait: at least "+short(s.Interval))
 	}
+	if n := member(s.root, "rules"); n != nil && n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		r.fault(n, "missing-key", "a spec without a rule says nothing", "write one: `- {when: changed, kind: changed, text: …}`")
+	}
 	if s.IdleInterval == 0 {
 		s.IdleInterval = s.Interval
 	}

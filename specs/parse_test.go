@@ -80,6 +80,7 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"the whole environment", `text: "${item.id}"`, `text: "${$env} ${get($env, 'doc')} ${__budget}"`, "11:14 unknown-name 11:26 unknown-name 11:42 unknown-name"},
 		{"a function of the clock", "when: changed", "when: now() > now", "9:11 unknown-name"},
 		{"an open template", `text: "${item.id}"`, `text: "a ${item.id"`, "11:14 template"},
+		{"no rule", "rules:\n  - when: changed\n    kind: changed\n    text: \"${item.id}\"\n", "rules: []\n", "8:8 missing-key"},
 		{"unknown fetcher", "fetch: {stat:", "fetch: {stats:", "5:9 unknown-fetcher"},
 		{"unknown option", "path: \"${target.path}\"", "pth: x", "5:16 unknown-key"},
 		{"two fetchers", `{stat: {path: "${target.path}"}}`, "{stat: {path: /}, exec: {command: [a]}}", "5:26 two-fetchers"},
