@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		Condition:           scriptCondition,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(2 * patience),
+		Deadline:            time.Now().Add(6 * patience),
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
