@@ -90,7 +90,12 @@ var jqFunctions = []string{
 }
 
 // run gives the items. lines is how many new lines a stream has, 0 for a state.
-func (q *query) run(ctx context.Context, doc any, vars []any, lines int) ([]any, error) {
+func (q *query) run(ctx context.Context, doc any, vars []any, lines int) (items []any, err error) {
+	defer func() { // a fault of the library in a program that we do not know must not end the daemon
+		if p := recover(); p != nil {
+			items, err = nil, q.failed("the jq library failed", true)
+		}
+	}()
 	limit := maxQueryTime * time.Duration(1+lines/20_000)
 	most := max(maxItems, 4*lines)
 	var reason atomic.Pointer[string]
@@ -104,7 +109,6 @@ func (q *query) run(ctx context.Context, doc any, vars []any, lines int) ([]any,
 		in[i] = forJQ(vars[i])
 	}
 	iter := q.code.RunWithContext(inner, forJQ(doc), in...)
-	var items []any
 	for {
 		v, ok := iter.Next()
 		if !ok {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,9 @@ func TestSE1_4_TargetIsRefusedInTheSpecsWords(t *testing.T) {
 		{[]string{"/a", "/b"}, "unexpected argument: /b"},
 		{[]string{"/a", "--follow"}, "unknown option: --follow"},
 		{[]string{"-x"}, "unknown option: -x"},
+		{[]string{"--", "-x"}, "watch needs an absolute path"},
+		{[]string{"/a\xff"}, `a word of the target is not UTF-8: "/a\xff"`},
+		{[]string{"/" + strings.Repeat("a", 5000)}, "a word of the target is longer than 4096 bytes"},
 	} {
 		_, err := source.ParseTarget(row.words)
 		var usage *engine.UsageError
@@ -384,4 +388,32 @@ rules:
 		t.Errorf("the field is %v", got)
 	}
 	w.want(`{"n":3,"at":"2026-10-12T14:00:00Z","id":"abcdef","took":"1m"}`, "k: (withheld) 4 2026 abc 2m 3m <https://x.example/4>")
+}
+
+// TestJQReachesNothingOutside: no environment, no input, no output, no modules, whatever the program asks for.
+func TestJQReachesNothingOutside(t *testing.T) {
+	t.Setenv("SESSEVENTS_SECRET", "s3cret")
+	for _, program := range []string{"env", "$ENV", "env.SESSEVENTS_SECRET", "$ENV.SESSEVENTS_SECRET", "debug", "stderr", "input", "inputs", "input_filename", "halt", "halt_error", "get_search_list", "import \"a\" as a; .", "include \"a\"; .", "$__prog_args", "$__loc__", "now | type"} {
+		src := strings.Replace(base, "extract: .size", "extract: '["+program+"]'", 1)
+		src = strings.Replace(src, "item: {id: id, n: count, prose: text}", "item: text", 1)
+		src = strings.Replace(src, `"${item.id}"`, "x", 1)
+		s, found := specs.Parse("spec.yaml", []byte(src))
+		w := &watcher{T: t, world: &world{}}
+		source, more := specs.Compile(s, specs.Options{Fetchers: w.registry()})
+		if found = append(found, more...); found.HasErrors() {
+			continue // refused when it is compiled
+		}
+		w.source = source
+		var err error
+		if w.target, err = source.ParseTarget([]string{"x"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.try(`{"a":"prose"}`)
+		if strings.Contains(string(w.target.Saved), "s3cret") {
+			t.Errorf("%s gives the environment: %s", program, w.target.Saved)
+		}
+		if strings.Contains(fmt.Sprint(err), "prose") {
+			t.Errorf("%s quotes the document: %v", program, err)
+		}
+	}
 }

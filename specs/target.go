@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/internal/value"
@@ -223,12 +224,18 @@ func (p *targetParser) refuse(format string, args ...any) error {
 func (p *targetParser) sort(words []string) (positional []string, flags map[string]any, err error) {
 	flags = map[string]any{}
 	for i := 0; i < len(words); i++ {
+		if !utf8.ValidString(words[i]) {
+			return nil, nil, p.refuse("a word of the target is not UTF-8: %q", words[i])
+		}
 		w := cleanWord(words[i])
 		if len(w) > maxWord {
 			return nil, nil, p.refuse("a word of the target is longer than %d bytes", maxWord)
 		}
 		if w == "--" {
 			for _, rest := range words[i+1:] {
+				if !utf8.ValidString(rest) {
+					return nil, nil, p.refuse("a word of the target is not UTF-8: %q", rest)
+				}
 				positional = append(positional, cleanWord(rest))
 			}
 			break
