@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/eventlog"
 )
 
 // describe is what `status` shows.
@@ -14,7 +15,7 @@ func (l *loop) describe(now time.Time) *control.Report {
 		Owner:           control.Owner{PID: l.owner.PID, ID: l.owner.ID, Inbox: l.owner.Inbox},
 		Files:           control.Files{Socket: l.files.Socket, State: l.files.State, Events: l.files.Events, Log: l.files.Log},
 		IntervalSeconds: l.schedule.busy.Seconds(), IdleIntervalSeconds: l.schedule.idle.Seconds(),
-		Targets: []control.Target{}, Events: l.commits.log.LastID(), Recent: l.recent,
+		Targets: []control.Target{}, Events: l.commits.log.LastID(), Recent: append([]eventlog.Event{}, l.recent...),
 		LastPoll: moment(l.lastPoll), LastFailure: l.lastFailure, ReloadError: l.reload.failed,
 	}
 	if l.options.Limits != nil {

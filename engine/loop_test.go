@@ -474,6 +474,17 @@ func TestSE4_3_WatchingAgainReplacesTheCursor(t *testing.T) {
 	})
 }
 
+func TestSE4_5_AStatusOfNothingHasListsAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := run(t, t.TempDir(), &script{})
+		defer b.end()
+		report, err := json.Marshal(b.ask(control.Request{Op: control.Status}).Report)
+		if must(t, err); !strings.Contains(string(report), `"targets":[]`) || !strings.Contains(string(report), `"recent":[]`) {
+			t.Errorf("status: %s", report)
+		}
+	})
+}
+
 func TestUnwatchByTheWordsAndAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &script{answer: func(context.Context, string, int) (Outcome, error) { return quiet() }}

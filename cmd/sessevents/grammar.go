@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -34,6 +35,37 @@ type grammar struct {
 	Completion completionCmd `cmd:"" help:"Print what a shell has to read to complete the words of this program."`
 }
 
+// trimmed is the grammar of the one command that args name: to build all of them for one is a fifth of what a command
+// like status costs. Where args name none, it is the whole grammar. Its Spec is the second result.
+func trimmed(args []string) (any, *string) {
+	whole := reflect.TypeFor[grammar]()
+	at := commandAt(args)
+	for i := range whole.NumField() {
+		f := whole.Field(i)
+		if _, isCommand := f.Tag.Lookup("cmd"); !isCommand || at >= len(args) || strings.ToLower(f.Name) != args[at] {
+			continue
+		}
+		spec, _ := whole.FieldByName("Spec")
+		version, _ := whole.FieldByName("Version")
+		g := reflect.New(reflect.StructOf([]reflect.StructField{spec, version, f}))
+		return g.Interface(), g.Elem().Field(0).Addr().Interface().(*string)
+	}
+	g := &grammar{}
+	return g, &g.Spec
+}
+
+// commandAt is where the command stands among args: behind the program's own flags.
+func commandAt(args []string) int {
+	at := 0
+	for at < len(args) && strings.HasPrefix(args[at], "-") {
+		if args[at] == "--spec" || args[at] == "--id" {
+			at++ // its value is no command
+		}
+		at++
+	}
+	return at
+}
+
 // serving says which daemon a command talks to.
 type serving struct {
 	ID string `name:"id" placeholder:"NAME" help:"The file sink of that name, instead of the Claude Code session around."`
@@ -49,13 +81,7 @@ var hoisted = map[string][]string{
 // hoist moves the program's own flags in front of the words of a target. Behind the first word of a target every flag
 // belongs to the source; but users write --id and --spec last.
 func hoist(args []string) []string {
-	at := 0
-	for at < len(args) && strings.HasPrefix(args[at], "-") {
-		if args[at] == "--spec" || args[at] == "--id" {
-			at++ // its value is no command
-		}
-		at++
-	}
+	at := commandAt(args)
 	if at >= len(args) || hoisted[args[at]] == nil {
 		return args
 	}

@@ -49,9 +49,10 @@ type call struct {
 // run parses the words of one command line, does what they say and returns the exit code.
 func run(ctx context.Context, args []string, w world) int {
 	c := &call{world: w, ctx: ctx, program: filepath.Base(args[0])}
-	var grammar grammar
+	words := hoist(args[1:])
+	grammar, spec := trimmed(words)
 	code := -1
-	parser, err := kong.New(&grammar,
+	parser, err := kong.New(grammar,
 		kong.Name(c.program),
 		kong.Description("Polls what a coding agent waits for, and tells its session in one message what happened."),
 		kong.Writers(w.out, w.err),
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, w world) int {
 			panic(p)
 		}
 	}()
-	return c.dispatch(parser, &grammar, args[1:], &code)
+	return c.dispatch(parser, spec, words, &code)
 }
 
 // vars are the words that the grammar takes from other tables.
@@ -78,7 +79,7 @@ func vars() kong.Vars {
 // exited unwinds the stack where kong would end the process: after --help and --version.
 type exited struct{}
 
-func (c *call) dispatch(parser *kong.Kong, g *grammar, args []string, code *int) (exit int) {
+func (c *call) dispatch(parser *kong.Kong, spec *string, args []string, code *int) (exit int) {
 	defer func() {
 		if *code >= 0 {
 			exit = *code
@@ -91,11 +92,11 @@ func (c *call) dispatch(parser *kong.Kong, g *grammar, args []string, code *int)
 		c.complete(parser.Model, args[1:])
 		return exitOK
 	}
-	parsed, err := parser.Parse(hoist(args))
+	parsed, err := parser.Parse(args)
 	if err != nil {
 		return c.fail(usage(err))
 	}
-	c.spec = g.Spec
+	c.spec = *spec
 	return c.fail(parsed.Run(c))
 }
 
