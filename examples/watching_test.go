@@ -35,7 +35,7 @@ func watch(t *testing.T, name string, words ...string) *watching {
 	if err != nil {
 		t.Fatalf("watch %q: %v", words, err)
 	}
-	return &watching{T: t, source: source, target: target, now: time.Now()}
+	return &watching{T: t, source: source, target: target, now: time.Now().Truncate(time.Millisecond)}
 }
 
 func written(found specs.Diagnostics) string {
