@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/engine/eventlog"
@@ -51,7 +50,6 @@ type step struct {
 	fetcher  fetchers.Fetcher
 	when     *expression
 	options  []option
-	timeout  time.Duration
 	failData bool
 }
 
@@ -182,16 +180,11 @@ func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names
 			c.fault(c.spec.key.n, "stream-key", "a stream has no key: its lines come and do not stay", "leave `key` out")
 		}
 	}
-	out := step{name: st.as.s, fetcher: f, when: c.expr(st.when, sc, exprMode{bool: true}), timeout: 30 * time.Second}
+	out := step{name: st.as.s, fetcher: f, when: c.expr(st.when, sc, exprMode{bool: true})}
 	before := len(c.found)
 	opts, raw := optionReader{reader: c.reader, scope: sc}.options(f, st.options, c.spec.defaults[f.Name])
 	for _, o := range opts {
-		switch o.Name {
-		case "timeout":
-			if d, ok := o.fixed.(time.Duration); ok {
-				out.timeout = d
-			}
-		case "failure":
+		if o.Name == "failure" {
 			out.failData = o.fixed == "data"
 		}
 		if slices.ContainsFunc(f.Options, func(own fetchers.Option) bool { return own.Name == o.Name }) {

@@ -159,9 +159,7 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 		}
 	}
 	delete(env, "env")
-	inner, cancel := context.WithTimeout(ctx, st.timeout)
-	defer cancel()
-	a, err := st.fetcher.Fetch(inner, req)
+	a, err := st.fetcher.Fetch(ctx, req) // which keeps its timeout itself: what waits for a host's place does not count
 	if err == nil {
 		return a, nil
 	}
@@ -169,10 +167,7 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 		return a, ctx.Err()
 	}
 	var fe *fetchers.Error
-	if !errors.As(err, &fe) && errors.Is(err, context.DeadlineExceeded) {
-		fe = &fetchers.Error{Word: "timeout", Err: fmt.Errorf("no answer within %s", short(st.timeout))}
-		err = fe
-	}
+	errors.As(err, &fe)
 	if st.failData && fe != nil {
 		return fetchers.Answer{Doc: map[string]any{"error": fe.Word}, Position: req.Position}, nil
 	}
