@@ -348,9 +348,9 @@ func TestC24_NeverTwoPollsOfATargetAndNoCatchUp(t *testing.T) {
 		defer b.end()
 		start := time.Now()
 		var wg sync.WaitGroup
-		wg.Go(func() { b.mustWatch("a") })
+		wg.Go(func() { b.ask(control.Request{Op: control.Watch, Words: []string{"a"}}) })
 		synctest.Wait()
-		wg.Go(func() { b.mustWatch("a") })
+		wg.Go(func() { b.ask(control.Request{Op: control.Watch, Words: []string{"a"}}) })
 		wg.Go(func() { b.ask(control.Request{Op: control.Poll}) })
 		wg.Wait()
 		if most != 1 {
@@ -382,7 +382,7 @@ func TestC35_ATargetThatHangsDelaysNoOther(t *testing.T) {
 		b := run(t, t.TempDir(), source)
 		defer b.end()
 		b.mustWatch("quick")
-		go b.mustWatch("slow")
+		go b.ask(control.Request{Op: control.Watch, Words: []string{"slow"}})
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if n := source.polled("quick"); n < 3 {
