@@ -157,7 +157,7 @@ func runCommand(ctx context.Context, o options, r Request) (*command, error) {
 // judge takes an exit code that the spec accepts for data.
 func (c *command) judge(state *os.ProcessState, accept []int64) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return failf("signal", "%s was ended by %s", c.name, status.Signal())
+		return failf("signal", "%s was ended by a signal: %s", c.name, status.Signal())
 	}
 	c.exit = state.ExitCode()
 	if !slices.Contains(accept, int64(c.exit)) {

@@ -12,7 +12,7 @@ import (
 // it may need everything. The program must take each line alone (`.lines[] | …`); what this proof does not know counts
 // as reading all of its input.
 func narrow(q *gojq.Query) *fetchers.Narrow {
-	if q == nil || q.Op != gojq.OpPipe || len(q.FuncDefs) > 0 || len(q.Imports) > 0 || len(q.Patterns) > 0 || !isLines(q.Left) {
+	if !takesLinesAlone(q) {
 		return nil
 	}
 	r := &readings{}
@@ -25,6 +25,12 @@ func narrow(q *gojq.Query) *fetchers.Narrow {
 		return nil
 	}
 	return &fetchers.Narrow{Paths: r.paths, Literals: literals}
+}
+
+// takesLinesAlone reports whether a program is `.lines[] | …`: what it makes of one line has nothing to do with the
+// others.
+func takesLinesAlone(q *gojq.Query) bool {
+	return q != nil && q.Op == gojq.OpPipe && len(q.FuncDefs) == 0 && len(q.Imports) == 0 && len(q.Patterns) == 0 && isLines(q.Left)
 }
 
 // isLines reports whether a query is `.lines[]`.

@@ -38,6 +38,8 @@ type option struct {
 	resolve func(env map[string]any) (any, error)
 	// env are the environment variables that it names.
 	env []string
+	// polled says that it is made from what was polled before, so that nothing may quote it.
+	polled bool
 	// at is where it stands.
 	at *yaml.Node
 }
@@ -202,6 +204,9 @@ func (r optionReader) optionTemplate(o *option, t text) *template {
 		for _, p := range tpl.pieces {
 			if p.e != nil {
 				o.env = append(o.env, p.e.env...)
+				for name := range r.scope.names {
+					o.polled = o.polled || name != "target" && p.e.uses(name)
+				}
 			}
 		}
 	}

@@ -168,10 +168,27 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 	}
 	var fe *fetchers.Error
 	errors.As(err, &fe)
+	if fe != nil && slices.ContainsFunc(st.options, func(o option) bool { return o.polled }) {
+		err = unquoted(fe)
+	}
 	if st.failData && fe != nil {
 		return fetchers.Answer{Doc: map[string]any{"error": fe.Word}, Position: req.Position}, nil
 	}
 	return a, err
+}
+
+// plainWords are the kinds of failure whose reason holds nothing of the question and nothing of the answer, once the
+// question that stands before it is taken away.
+var plainWords = []string{"status", "pages", "too-large", "parse", "timeout"}
+
+// unquoted is the failure of a question that was made from what was polled before: what names the question could quote
+// that, so it is left out.
+func unquoted(fe *fetchers.Error) error {
+	reason := fe.Word
+	if inner := errors.Unwrap(fe.Err); inner != nil && slices.Contains(plainWords, fe.Word) {
+		reason = inner.Error()
+	}
+	return &fetchers.Error{Word: fe.Word, Wait: fe.Wait, Err: fmt.Errorf("%s; the question was made from an earlier answer, and is not shown", reason)}
 }
 
 // shellEnv are the values of a target as a shell text sees them: TARGET_PATH for target.path.

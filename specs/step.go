@@ -112,6 +112,9 @@ func (t *turn) extract(ctx context.Context) error {
 		vars = append(vars, saved)
 	}
 	items, err := t.src.extract.run(ctx, t.doc, vars, t.lines)
+	if fault := (*EvalError)(nil); errors.As(err, &fault) && !fault.Endless && t.src.stream && takesLinesAlone(t.src.extract.tree) {
+		items, err = t.lineByLine(ctx, vars)
+	}
 	if err != nil {
 		return err
 	}
@@ -130,6 +133,32 @@ func (t *turn) extract(ctx context.Context) error {
 		"quiet": time.Duration(0), budgetName: &budget{poll: maxPollSteps + 100*t.lines},
 	}
 	return nil
+}
+
+// lineByLine runs extract on each line alone and leaves out those on which it fails: nobody who can write a line into
+// a log may be able to stop its watch for ever.
+func (t *turn) lineByLine(ctx context.Context, vars []any) (items []any, err error) {
+	doc, _ := t.doc.(map[string]any)
+	lines, _ := doc["lines"].([]any)
+	bad, reason := 0, ""
+	for _, line := range lines {
+		alone := maps.Clone(doc)
+		alone["lines"] = []any{line}
+		of, err := t.src.extract.run(ctx, alone, vars, 1)
+		var fault *EvalError
+		switch {
+		case err == nil:
+			items = append(items, of...)
+		case errors.As(err, &fault) && !fault.Endless:
+			if bad++; bad == 1 {
+				reason = err.Error()
+			}
+		default:
+			return nil, err
+		}
+	}
+	t.log = append(t.log, fmt.Sprintf("%d of %d lines are left out: %s", bad, len(lines), reason))
+	return items, nil
 }
 
 // forJQ is the target as jq sees it.
