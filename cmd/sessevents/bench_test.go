@@ -27,7 +27,9 @@ func built(b *testing.B) string {
 		b.Skip("needs /proc")
 	}
 	bin := filepath.Join(b.TempDir(), "sessevents")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
+	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	return bin
@@ -82,14 +84,15 @@ func BenchmarkCommands(b *testing.B) {
 		b.Fatal(err)
 	}
 	bun := os.Getenv("SESSEVENTS_BUN")
-	spec, err := filepath.Abs("../../examples/watch-github.yaml")
+	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for name, words := range map[string][]string{
-		"status": {"--spec", "log-events", "status", "--id", "bench"},
-		"watch":  {"--spec", "log-events", "watch", file, "--id", "bench"},
-		"lint":   {"lint", spec},
+		"status":     {"--spec", "log-events", "status", "--id", "bench"},
+		"watch":      {"--spec", "log-events", "watch", file, "--id", "bench"},
+		"lint-small": {"lint", filepath.Join(examples, "log-events.yaml")},
+		"lint-large": {"lint", filepath.Join(examples, "watch-github.yaml")},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var wall, cpu, bunWall, bunCPU []time.Duration
