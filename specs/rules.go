@@ -2,6 +2,7 @@ package specs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,9 +18,16 @@ func (t *turn) rules(group []run) error {
 	if len(group) == 1 {
 		t.enter(group[0])
 		for _, rl := range t.src.rules {
-			if err := t.rule(rl, group); err != nil {
-				return fmt.Errorf("rule %s: %w", rl.says.kind, err)
+			err := t.rule(rl, group)
+			if err == nil {
+				continue
 			}
+			err = fmt.Errorf("rule %s: %w", rl.says.kind, err)
+			var fault *EvalError
+			if !t.src.stream || group[0].item == nil || !errors.As(err, &fault) || fault.Endless {
+				return err
+			}
+			t.once("on a line, " + err.Error()) // a line that never fits must not stop all that come behind it
 		}
 		if r := group[0]; r.key != "" && r.item == nil {
 			return t.forget(r)
@@ -268,11 +276,15 @@ func (s *Source) spokenEnv(tpl *template, env map[string]any, item, cursor any, 
 	return out
 }
 
-// maxLost bounds the lines that one poll writes about values it withheld.
+func (t *turn) withhold(what, name string) {
+	t.once(fmt.Sprintf("withheld %s of %s: it does not fit its type", what, name))
+}
+
+// maxLost bounds the lines that one poll writes about what it left out.
 const maxLost = 20
 
-func (t *turn) withhold(what, name string) {
-	line := fmt.Sprintf("withheld %s of %s: it does not fit its type", what, name)
+// once writes a line for the daemon log, once in a poll.
+func (t *turn) once(line string) {
 	if t.logged[line] || len(t.logged) >= maxLost {
 		return
 	}
