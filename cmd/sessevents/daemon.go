@@ -55,8 +55,8 @@ func (d *daemonCmd) Run(c *call) error {
 	for _, why := range tried {
 		fmt.Fprintf(c.err, "note: runtime directory passed over: %v\n", why)
 	}
-	// A daemon mostly sleeps beside an agent that needs the memory more: collect twice as often as usual.
-	debug.SetGCPercent(50)
+	// A daemon mostly sleeps beside an agent that needs the memory more: collect when it has grown by a quarter.
+	debug.SetGCPercent(25)
 	err = engine.Run(c.ctx, engine.Options{
 		Source: source, Dir: dir, Owner: owner, Interval: interval, Mode: inbox.Mode(d.Mode),
 		SessionID: c.getenv("CLAUDE_CODE_SESSION_ID"), Token: c.getenv("CLAUDE_CODE_MESSAGING_TOKEN"),
