@@ -102,7 +102,7 @@ func (c *committer) recover() (state.State, error) {
 	return s, nil
 }
 
-// encode numbers events behind last and returns them as the lines of the log.
+// encode writes numbered events as lines of the log.
 func encode(events []eventlog.Event) ([]json.RawMessage, error) {
 	lines := make([]json.RawMessage, len(events))
 	for i, e := range events {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/rundir"
 )
 
 type statusCmd struct {
@@ -107,16 +108,8 @@ func failureText(f control.Failure) string {
 	return f.Target + ": " + f.Reason
 }
 
-func ownerName(o control.Owner) string {
-	switch {
-	case o.ID == "":
-		return fmt.Sprintf("session %d", o.PID)
-	case o.PID == 0:
-		return "file sink " + o.ID
-	default:
-		return fmt.Sprintf("file sink %s of process %d", o.ID, o.PID)
-	}
-}
+// ownerName is whom a daemon serves, in the words that its own log uses.
+func ownerName(o control.Owner) string { return rundir.Owner{ID: o.ID, PID: o.PID}.String() }
 
 func until(now time.Time, t *time.Time) string {
 	switch {
