@@ -16,8 +16,8 @@ const module = "github.com/sessevents/sessevents"
 // floors are the packages of the house from the ground up: a package imports only from lower floors. A pattern is
 // one of path.Match. docs/architecture.md says what each is for.
 var floors = [][]string{
-	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub"},
-	{"internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
+	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines"},
+	{"csd/transcript", "internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
 	{"fetchers", "engine/control"},
 	{"engine"},
 	{"specs"},
