@@ -17,7 +17,7 @@ const module = "github.com/sessevents/sessevents"
 // one of path.Match. docs/architecture.md says what each is for.
 var floors = [][]string{
 	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines"},
-	{"csd/transcript", "internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
+	{"csd/transcript", "csd/tmux", "internal/fakeharness", "internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
 	{"fetchers", "engine/control"},
 	{"engine"},
 	{"specs"},
@@ -32,7 +32,7 @@ var homes = map[string][]string{
 	"github.com/itchyny/gojq":      {"specs"},
 	"github.com/expr-lang/expr":    {"specs"},
 	"github.com/alecthomas/kong":   {"cmd/*", "cmd/internal/*"},
-	"github.com/fsnotify/fsnotify": {"engine", "internal/tail"},
+	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd/event"},
 }
 
 type pkg struct {
