@@ -1,0 +1,71 @@
+package event
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Digest is the SHA-256, in hex, of a prompt as it can be compared: a client changes what is pasted into it before its
+// hooks see it. So a paste's wrapper is taken off, line ends become LF, a tab becomes four spaces, other control
+// characters go, and so does the white space around it.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(normal(text)))
+	return hex.EncodeToString(sum[:])
+}
+
+func normal(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = unwrap(strings.ReplaceAll(text, "\r", "\n"))
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range text {
+		switch {
+		case r == '\t':
+			b.WriteString("    ")
+		case r < 0x20 && r != '\n' || r == 0x7f:
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+const (
+	wrapOpen  = `<pasted_content id="`
+	wrapClose = `</pasted_content id="`
+	wrapEnd   = `">`
+)
+
+// unwrap takes off the marks that Claude Code sets around each long paste:
+// "\n\n<pasted_content id=\"8808\">\n…\n</pasted_content id=\"8808\">\n".
+func unwrap(text string) string {
+	var b strings.Builder
+	for {
+		start := strings.Index(text, wrapOpen)
+		if start < 0 {
+			break
+		}
+		id, rest, ok := strings.Cut(text[start+len(wrapOpen):], wrapEnd+"\n")
+		if !ok || !digits(id) {
+			b.WriteString(text[:start+len(wrapOpen)])
+			text = text[start+len(wrapOpen):]
+			continue
+		}
+		inner, after, ok := strings.Cut(rest, "\n"+wrapClose+id+wrapEnd)
+		if !ok {
+			b.WriteString(text[:start+len(wrapOpen)])
+			text = text[start+len(wrapOpen):]
+			continue
+		}
+		b.WriteString(strings.TrimSuffix(text[:start], "\n\n"))
+		b.WriteString(inner)
+		text = strings.TrimPrefix(after, "\n")
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+func digits(s string) bool {
+	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+}

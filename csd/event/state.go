@@ -1,0 +1,136 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"time"
+)
+
+// The states of a worker as its events tell them.
+const (
+	Idle         = "idle"
+	Working      = "working"
+	Terminated   = "terminated"
+	StateUnknown = "unknown"
+)
+
+// State is what the events of a worker say about it.
+type State struct {
+	State string
+	Since time.Time // when it came into this state, as far as the last events tell
+	Last  Event     // the event that says so
+	// Turns counts the turns that ended; only Counted fills it.
+	Turns int
+}
+
+// Of reads the state from the end of the file at path. A file that is not there, is empty, or has no event that this
+// version knows, is of a worker in an unknown state, and no error.
+func Of(path string) (State, error) {
+	s := State{State: StateUnknown}
+	read := int64(0)
+	for line, err := range Backward(path) {
+		if errors.Is(err, os.ErrNotExist) {
+			return s, nil
+		}
+		if err != nil {
+			return State{State: StateUnknown}, err
+		}
+		e, err := Parse(line.Raw)
+		state := stateAfter(e)
+		if read += int64(len(line.Raw)); err != nil || state == "" {
+			continue
+		}
+		if s.State == StateUnknown {
+			s = State{State: state, Since: e.At, Last: e}
+			if state != Working {
+				return s, nil
+			}
+		}
+		if state != Working || read > sinceWithin {
+			return s, nil
+		}
+		s.Since = e.At
+	}
+	return s, nil
+}
+
+// sinceWithin is how far back, in bytes, the start of a running turn is searched.
+const sinceWithin = 1 << 20
+
+// stateAfter is the state in which e leaves a worker, "" where it tells nothing.
+func stateAfter(e Event) string {
+	switch e.Name {
+	case SessionStart:
+		if e.Source == SourceCompact {
+			return ""
+		}
+		return Idle
+	case Stop:
+		return Idle
+	case UserPromptSubmit, PreToolUse, PostToolUse:
+		return Working
+	case SessionEnd:
+		return Terminated
+	}
+	return ""
+}
+
+// Tally is what was counted of an events file so far. Kept, as in the worker's state file, it makes the next count cost
+// only what came since.
+type Tally struct {
+	Offset int64    `json:"offset"`
+	Lines  int64    `json:"lines"`           // whole lines before Offset, blank ones not counted
+	Turns  int      `json:"turns"`           // stops
+	Error  *Failure `json:"error,omitempty"` // of the last stop
+}
+
+// Counted is Of with the turns, counted on from t. The new tally is to be kept.
+func Counted(path string, t Tally) (State, Tally, error) {
+	s, err := Of(path)
+	if err != nil {
+		return s, t, err
+	}
+	t, err = t.On(path)
+	s.Turns = t.Turns
+	return s, t, err
+}
+
+// On counts what came since t. A file that is shorter than it was is counted anew.
+func (t Tally) On(path string) (Tally, error) {
+	f, size, err := open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Tally{}, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	defer func() { _ = f.Close() }()
+	if size < t.Offset {
+		t = Tally{}
+	}
+	for line, err := range forward(f, t.Offset, size) {
+		if err != nil {
+			return t, err
+		}
+		t.Offset = line.End
+		if !counts(line) {
+			continue
+		}
+		t.Lines++
+		if !perhapsStop(line.Raw) {
+			continue
+		}
+		if e, err := Parse(line.Raw); err == nil && e.Name == Stop {
+			t.Turns++
+			t.Error = e.Error
+		}
+	}
+	return t, nil
+}
+
+// perhapsStop spares decoding: csd's own lines say with their first bytes what they are.
+func perhapsStop(raw []byte) bool {
+	rest, ours := bytes.CutPrefix(raw, []byte(`{"event":"`))
+	return !ours || bytes.HasPrefix(rest, []byte(`stop"`))
+}

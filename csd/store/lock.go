@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A worker has four locks, each a file of the folder locks that is held with flock(2), so that the death of a process
+// frees it. They are apart since one may be held for long: a send holds its own until a hook has written, and the hook
+// takes that of the meta.
+const (
+	lockSend   = ""
+	lockMeta   = ".meta"
+	lockState  = ".seen"
+	lockLaunch = ".launch"
+)
+
+// ErrReserved says that another process launches or adopts a worker of that name at this moment.
+var ErrReserved = errors.New("another launch or adopt of this name is running")
+
+// Reserve takes a name for a launch until release is called. It does not wait: the error is ErrReserved where another
+// process has it.
+func (r *Root) Reserve(name string) (release func(), err error) {
+	f, err := r.take(name, lockLaunch)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrReserved
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reserve name %q: %w", name, err)
+	}
+	return func() { r.free(f) }, nil
+}
+
+// Reserved reports whether somebody holds the reservation of name.
+func (r *Root) Reserved(name string) bool {
+	f, err := os.OpenFile(r.lockFile(name, lockLaunch), os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return errors.Is(flock(f), syscall.EWOULDBLOCK)
+}
+
+// Lock takes the lock of a worker under which prompts are sent. It waits as long as ctx lasts.
+func (r *Root) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	return r.wait(ctx, name, lockSend)
+}
+
+func (r *Root) wait(ctx context.Context, name, which string) (unlock func(), err error) {
+	pause := time.Millisecond
+	for {
+		f, err := r.take(name, which)
+		if err == nil {
+			return func() { r.free(f) }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock worker %q: %w", name, err)
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, fmt.Errorf("lock worker %q: %w", name, ctx.Err())
+		case <-t.C:
+		}
+		pause = min(2*pause, 50*time.Millisecond)
+	}
+}
+
+// metaWait is how long a process waits for another one that is changing a meta, which takes it a moment.
+const metaWait = 3 * time.Second
+
+// withMeta runs do under the lock of a worker's meta.
+func (r *Root) withMeta(name string, do func() error) error {
+	return r.with(context.Background(), name, lockMeta, do)
+}
+
+func (r *Root) with(ctx context.Context, name, which string, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, metaWait)
+	defer cancel()
+	unlock, err := r.wait(ctx, name, which)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
+}
+
+func (r *Root) lockFile(name, which string) string {
+	return r.file(filepath.Join(locks, name+which))
+}
+
+// take takes a lock, or returns EWOULDBLOCK.
+func (r *Root) take(name, which string) (*os.File, error) {
+	if !ValidName(name) {
+		return nil, fmt.Errorf("%q is no name of a worker", name)
+	}
+	if err := r.folder(locks); err != nil {
+		return nil, err
+	}
+	path := r.lockFile(name, which)
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		// The last holder removes the file: what is locked has to be what has the name.
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// free removes the lock's file, while it is held, and gives the lock back.
+func (r *Root) free(f *os.File) {
+	_ = os.Remove(f.Name())
+	_ = f.Close()
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

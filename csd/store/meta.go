@@ -1,0 +1,300 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sessevents/sessevents/internal/atomicfile"
+)
+
+// Meta is who a worker is. Members of the file that this version does not know are kept.
+type Meta struct {
+	TmuxName       string
+	SessionID      string
+	CWD            string
+	Harness        string // claude, codex or pi
+	StartedAt      time.Time
+	Invocation     []string // the words of the launch that can be repeated
+	TranscriptPath string
+	EventsFile     string // the events file's name, chosen once; EventsFile of Root gives the path
+	TmuxSocket     string
+	ConfigDir      string
+
+	extra map[string]json.RawMessage
+}
+
+type metaFile struct {
+	TmuxName       string   `json:"tmux_name"`
+	SessionID      string   `json:"session_id"`
+	CWD            string   `json:"cwd"`
+	Harness        string   `json:"harness"`
+	StartedAt      string   `json:"started_at,omitempty"`
+	Invocation     []string `json:"invocation,omitempty"`
+	TranscriptPath string   `json:"transcript_path,omitempty"`
+	EventsFile     string   `json:"events_file,omitempty"`
+	TmuxSocket     string   `json:"tmux_socket,omitempty"`
+	ConfigDir      string   `json:"config_dir,omitempty"`
+}
+
+var metaMembers = []string{
+	"tmux_name", "session_id", "cwd", "harness", "started_at", "invocation", "transcript_path", "events_file", "tmux_socket", "config_dir",
+}
+
+// MarshalJSON writes m as it stands in its file: the known members in their order, then the others by name.
+func (m Meta) MarshalJSON() ([]byte, error) {
+	f := metaFile{
+		m.TmuxName, m.SessionID, m.CWD, m.Harness, "", m.Invocation, m.TranscriptPath, m.EventsFile, m.TmuxSocket, m.ConfigDir,
+	}
+	if !m.StartedAt.IsZero() {
+		f.StartedAt = m.StartedAt.UTC().Format(time.RFC3339)
+	}
+	known, err := json.Marshal(f)
+	if err != nil || len(m.extra) == 0 {
+		return known, err
+	}
+	others, err := json.Marshal(m.extra)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(known[:len(known)-1], ','), others[1:]...), nil
+}
+
+// UnmarshalJSON reads the content of a file.
+func (m *Meta) UnmarshalJSON(data []byte) error {
+	var f metaFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	var extra map[string]json.RawMessage
+	if err := json.Unmarshal(data, &extra); err != nil {
+		return err
+	}
+	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(metaMembers, name) })
+	*m = Meta{
+		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, extra,
+	}
+	if f.StartedAt != "" {
+		at, err := time.Parse(time.RFC3339, f.StartedAt)
+		if err != nil {
+			return fmt.Errorf("started_at: %w", err)
+		}
+		m.StartedAt = at
+	}
+	return nil
+}
+
+// valid says what is wrong with m.
+func (m Meta) valid() error {
+	switch {
+	case !ValidName(m.TmuxName):
+		return fmt.Errorf("%q is no name of a worker", m.TmuxName)
+	case !ValidID(m.SessionID):
+		return fmt.Errorf("%q is no session id", m.SessionID)
+	case m.Harness == "":
+		return errors.New("no harness")
+	}
+	return nil
+}
+
+// Broken is a file of the root that is not what its name says.
+type Broken struct {
+	File string
+	Err  error
+}
+
+// UnknownError says that no worker has the name or session id.
+type UnknownError struct{ Handle string }
+
+func (e *UnknownError) Error() string { return "no worker known as '" + e.Handle + "'" }
+
+// Find returns the worker with the name or session id, or an *UnknownError.
+func (r *Root) Find(handle string) (Meta, error) {
+	if m, ok := r.Lookup(handle, handle); ok {
+		return m, nil
+	}
+	// The index was lost, or is of another version.
+	metas, _, err := r.All()
+	if err != nil {
+		return Meta{}, err
+	}
+	for _, m := range metas {
+		if m.TmuxName == handle {
+			return m, nil
+		}
+	}
+	return Meta{}, &UnknownError{handle}
+}
+
+// Lookup returns the worker that the index knows under name, or else the one with the session id, if that is its name
+// or id. It reads two small files at most, however many workers there are.
+func (r *Root) Lookup(name, id string) (Meta, bool) {
+	if ValidName(name) {
+		if indexed, err := os.Readlink(r.file(filepath.Join(names, name))); err == nil {
+			if m, err := r.read(indexed); err == nil && m.TmuxName == name {
+				return m, true
+			}
+		}
+	}
+	m, err := r.read(id)
+	return m, err == nil && (m.TmuxName == name || m.SessionID == name)
+}
+
+// read reads the meta of a session id.
+func (r *Root) read(id string) (Meta, error) {
+	if !ValidID(id) {
+		return Meta{}, fmt.Errorf("read meta: %q is no session id", id)
+	}
+	var m Meta
+	data, err := readFile(r.file(id+metaEnd), maxFile)
+	if err != nil {
+		return Meta{}, err
+	}
+	if err = json.Unmarshal(data, &m); err == nil {
+		err = m.valid()
+	}
+	if err == nil && m.SessionID != id {
+		err = fmt.Errorf("it is of session %s", m.SessionID)
+	}
+	if err != nil {
+		return Meta{}, fmt.Errorf("read meta %s: %w", id+metaEnd, err)
+	}
+	return m, nil
+}
+
+// readFile reads a small file of the root, which is no link.
+func readFile(path string, limit int64) (data []byte, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: not a regular file", path)
+	}
+	data, err = io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("read %s: longer than %d bytes", path, limit)
+	}
+	return data, err
+}
+
+// All returns all workers by name, and the metas that are none.
+func (r *Root) All() ([]Meta, []Broken, error) {
+	entries, err := os.ReadDir(r.path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read worker folder: %w", err)
+	}
+	byName := map[string]Meta{}
+	var broken []Broken
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), metaEnd)
+		if !ok {
+			continue
+		}
+		m, err := r.read(id)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // stopped just now
+		}
+		if err != nil {
+			broken = append(broken, Broken{entry.Name(), err})
+			continue
+		}
+		if other, twice := byName[m.TmuxName]; twice {
+			// A hook was killed between the two steps of Repoint.
+			loser := other
+			if current, _ := r.Lookup(m.TmuxName, other.SessionID); current.SessionID == other.SessionID {
+				m, loser = other, m
+			}
+			broken = append(broken, Broken{loser.SessionID + metaEnd, fmt.Errorf("worker %s has session %s now", m.TmuxName, m.SessionID)})
+		}
+		byName[m.TmuxName] = m
+	}
+	metas := slices.SortedFunc(maps.Values(byName), func(a, b Meta) int { return strings.Compare(a.TmuxName, b.TmuxName) })
+	return metas, broken, nil
+}
+
+// Put registers a worker, or replaces what is known of it, in one step each: its meta and then the index. A worker that
+// has no events file yet is given the name of one.
+func (r *Root) Put(m Meta) error {
+	if err := m.valid(); err != nil {
+		return fmt.Errorf("register worker: %w", err)
+	}
+	return r.withMeta(m.TmuxName, func() error { return r.put(m) })
+}
+
+// put is Put under the lock of the worker's meta.
+func (r *Root) put(m Meta) error {
+	if m.EventsFile == "" {
+		m.EventsFile = m.SessionID + eventsEnd
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("register worker %q: %w", m.TmuxName, err)
+	}
+	if err := atomicfile.Write(r.file(m.SessionID+metaEnd), append(data, '\n')); err != nil {
+		return fmt.Errorf("register worker %q: %w", m.TmuxName, err)
+	}
+	return r.index(m)
+}
+
+// index makes names/NAME a link whose text is the session id. It is never followed: a link is the smallest file that is
+// replaced whole.
+func (r *Root) index(m Meta) error {
+	if err := r.folder(names); err != nil {
+		return err
+	}
+	link := r.file(filepath.Join(names, m.TmuxName))
+	tmp := link + tmpEnd
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("index worker: %w", err)
+	}
+	if err := os.Symlink(m.SessionID, tmp); err != nil {
+		return fmt.Errorf("index worker: %w", err)
+	}
+	return atomicfile.Rename(tmp, link)
+}
+
+// Repoint gives a worker the session that its client changed to: the new meta, the index, and then the old meta goes.
+// Its events file stays. Where old is no longer the worker's meta, since another process was faster or the worker was
+// stopped, nothing is changed, and it returns what stands, or an *UnknownError.
+func (r *Root) Repoint(old Meta, newID, transcript string) (Meta, error) {
+	if !ValidID(newID) {
+		return Meta{}, fmt.Errorf("repoint worker %q: %q is no session id", old.TmuxName, newID)
+	}
+	var m Meta
+	err := r.withMeta(old.TmuxName, func() error {
+		var ok bool
+		m, ok = r.Lookup(old.TmuxName, old.SessionID)
+		switch {
+		case !ok:
+			return &UnknownError{old.TmuxName}
+		case m.SessionID == newID || m.SessionID != old.SessionID:
+			return nil
+		}
+		m = r.pointed(m, newID, transcript)
+		if err := r.put(m); err != nil {
+			return err
+		}
+		return removeAll(r.file(old.SessionID + metaEnd))
+	})
+	return m, err
+}
+
+func (r *Root) pointed(m Meta, id, transcript string) Meta {
+	m.EventsFile = filepath.Base(r.EventsFile(m))
+	m.SessionID, m.TranscriptPath = id, transcript
+	return m
+}

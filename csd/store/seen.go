@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/internal/atomicfile"
+)
+
+// State is how far csd has looked at a worker, so that the next look costs only what came since. It can be lost: then
+// all is read once more.
+type State struct {
+	// Transcript is the file that Offset and TerminalsOffset are of.
+	Transcript string `json:"transcript,omitempty"`
+	// Offset is how far the transcript's turn ends were reconciled with the events.
+	Offset int64 `json:"offset,omitempty"`
+	// Terminals are the background terminals of codex that ran at TerminalsOffset, as csd/transcript knows them.
+	Terminals       json.RawMessage `json:"terminals,omitempty"`
+	TerminalsOffset int64           `json:"terminals_offset,omitempty"`
+	// Tally is what was counted of the events file.
+	Tally event.Tally `json:"tally"`
+}
+
+// State returns the state of a worker, an empty one where there is none that can be read.
+func (r *Root) State(name string) (State, error) {
+	if !ValidName(name) {
+		return State{}, fmt.Errorf("read state: %q is no name of a worker", name)
+	}
+	var s State
+	data, err := readFile(r.file(name+stateEnd), maxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("read state: %w", err)
+	}
+	if json.Unmarshal(data, &s) != nil {
+		return State{}, nil // lost; see State
+	}
+	return s, nil
+}
+
+// PutState replaces the state of a worker. Where others may change it at the same time, use UpdateState.
+func (r *Root) PutState(name string, s State) error {
+	return r.with(context.Background(), name, lockState, func() error { return r.putState(name, s) })
+}
+
+func (r *Root) putState(name string, s State) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	return atomicfile.WriteSoft(r.file(name+stateEnd), append(data, '\n'))
+}
+
+// UpdateState gives change the state of a worker, and keeps what it made of it. No other process does so meanwhile, so
+// that what change does besides, as appending a turn's missing end, is done once. On an error of change nothing is
+// kept.
+func (r *Root) UpdateState(ctx context.Context, name string, change func(*State) error) error {
+	return r.with(ctx, name, lockState, func() error {
+		s, err := r.State(name)
+		if err != nil {
+			return err
+		}
+		if err := change(&s); err != nil {
+			return err
+		}
+		return r.putState(name, s)
+	})
+}
