@@ -21,6 +21,8 @@ type State struct {
 	// Terminals are the background terminals of codex that ran at TerminalsOffset, as csd/transcript knows them.
 	Terminals       json.RawMessage `json:"terminals,omitempty"`
 	TerminalsOffset int64           `json:"terminals_offset,omitempty"`
+	// Pending is what the launch knows of a worker that has no session id yet: who registers it begins with this.
+	Pending *Meta `json:"pending,omitempty"`
 	// Tally is what was counted of the events file.
 	Tally event.Tally `json:"tally"`
 }
