@@ -17,10 +17,13 @@ const module = "github.com/sessevents/sessevents"
 // one of path.Match. docs/architecture.md says what each is for.
 var floors = [][]string{
 	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines"},
-	{"csd/transcript", "csd/tmux", "internal/fakeharness", "internal/tail", "internal/realclient", "engine/eventlog", "engine/state", "engine/rundir", "engine/inbox"},
-	{"fetchers", "engine/control"},
-	{"engine"},
-	{"specs"},
+	{
+		"internal/tail", "internal/realclient", "internal/fakeharness", "engine/eventlog", "engine/state", "engine/rundir",
+		"engine/inbox", "csd/event", "csd/tmux", "csd/transcript",
+	},
+	{"fetchers", "engine/control", "csd/store"},
+	{"engine", "csd/hook", "csd/harness"},
+	{"specs", "csd"},
 	{"schema", "examples"},
 	{"cmd/internal/*"},
 	{"cmd/*"},
