@@ -70,13 +70,20 @@ func Start(r io.ReaderAt, offset, end int64) (int64, error) {
 // the beginning of a line, 0 for the file's. A line longer than limit comes without its bytes. The sequence ends after
 // an error.
 func Backward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
+	return inBlocks(block).backward(r, from, end, limit)
+}
+
+// inBlocks is the size of the reads; tests make it small.
+type inBlocks int
+
+func (size inBlocks) backward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		end, err := End(r, end)
 		if err != nil {
 			yield(Line{}, err)
 			return
 		}
-		b := backward{r: r, from: from, start: end, limit: limit}
+		b := backward{r: r, from: from, start: end, limit: limit, size: int(size)}
 		for b.end() > from {
 			line, err := b.line()
 			if !yield(line, err) || err != nil {
@@ -94,6 +101,7 @@ type backward struct {
 	buf    []byte
 	lo, hi int
 	limit  int
+	size   int
 }
 
 func (b *backward) end() int64 { return b.start + int64(b.hi-b.lo) }
@@ -135,8 +143,8 @@ func (b *backward) long() (Line, error) {
 func (b *backward) more() error {
 	if b.lo == 0 {
 		held := b.buf[:b.hi]
-		if room := b.buf; len(held) > len(b.buf)/2 || len(b.buf) == 0 {
-			b.buf = make([]byte, max(2*len(room), block))
+		if len(held) > len(b.buf)/2 || len(b.buf) == 0 {
+			b.buf = make([]byte, max(2*len(b.buf), b.size))
 		}
 		b.lo = len(b.buf) - len(held)
 		b.hi = len(b.buf)
@@ -154,8 +162,12 @@ func (b *backward) more() error {
 // Forward yields the whole lines that begin at or behind from and end before end, in their order. from must be the
 // beginning of a line. A line longer than limit comes without its bytes. The sequence ends after an error.
 func Forward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
+	return inBlocks(block).forward(r, from, end, limit)
+}
+
+func (size inBlocks) forward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		f := forward{r: r, at: from, read: from, end: end, limit: limit}
+		f := forward{r: r, at: from, read: from, end: end, limit: limit, size: int(size)}
 		for {
 			line, ok, err := f.line()
 			if err != nil {
@@ -177,6 +189,7 @@ type forward struct {
 	buf      []byte
 	lo, hi   int
 	limit    int
+	size     int
 }
 
 // line takes the next line; false: there is no further whole one.
@@ -214,7 +227,7 @@ func (f *forward) more() error {
 	if f.hi == len(f.buf) {
 		held := f.buf[f.lo:f.hi]
 		if len(held) > len(f.buf)/2 || len(f.buf) == 0 {
-			f.buf = make([]byte, max(2*len(f.buf), block))
+			f.buf = make([]byte, max(2*len(f.buf), f.size))
 		}
 		copy(f.buf, held)
 		f.lo, f.hi = 0, len(held)
