@@ -1,0 +1,97 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// dialog is a question of a client whose answer is known: the screen holds text, and the entry want is chosen.
+type dialog struct {
+	text string
+	want string
+}
+
+// cursors mark the chosen entry of a menu.
+const cursors = "❯›"
+
+// entry is one line of a menu: its text, without the cursor and without its number.
+func entry(line string) (text string, chosen bool) {
+	text = strings.TrimSpace(line)
+	rest := strings.TrimLeft(text, cursors)
+	chosen = rest != text
+	text = strings.TrimSpace(rest)
+	if number, after, ok := strings.Cut(text, ". "); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+		text = strings.TrimSpace(after)
+	}
+	return text, chosen
+}
+
+// move says which key brings the cursor of the menu with the dialog's text nearer to want: "Down", "Up", or "Enter"
+// when it is there. It is empty where the screen does not show that dialog, its entry and the cursor.
+func (d dialog) move(screen string) string {
+	lines := visible(screen)
+	from := -1
+	for i, line := range lines {
+		if strings.Contains(line, d.text) {
+			from = i // the last one: what a client painted before may still stand above
+		}
+	}
+	if from < 0 {
+		return ""
+	}
+	cursor, want := -1, -1
+	for i, line := range lines[from+1:] {
+		text, chosen := entry(line)
+		if chosen && cursor < 0 {
+			cursor = i
+		}
+		if text == d.want && want < 0 {
+			want = i
+		}
+	}
+	switch {
+	case cursor < 0 || want < 0:
+		return ""
+	case cursor < want:
+		return "Down"
+	case cursor > want:
+		return "Up"
+	}
+	return "Enter"
+}
+
+// answering presses the keys of known dialogs, one at a time: the next only when the screen has changed since, or
+// when a while has passed in which the client may have lost it.
+type answering struct {
+	dialogs []dialog
+	pressed time.Time
+	before  string // the screen that the last key was meant for
+	count   int
+}
+
+// lostKey is how long a key may take to show; mostKeys is how many a start may need.
+const (
+	lostKey  = 2 * time.Second
+	mostKeys = 60
+)
+
+// step looks for a known dialog and presses its next key. known reports whether there is one.
+func (a *answering) step(ctx context.Context, s Screen, screen string, now time.Time) (known bool, err error) {
+	for _, d := range a.dialogs {
+		key := d.move(screen)
+		if key == "" {
+			continue
+		}
+		if screen == a.before && now.Sub(a.pressed) < lostKey {
+			return true, nil
+		}
+		if a.count++; a.count > mostKeys {
+			return true, &DialogError{What: "dialog", Pane: screen, Hint: fmt.Sprintf("its entry %q could not be chosen", d.want)}
+		}
+		a.before, a.pressed = screen, now
+		return true, s.Keys(ctx, key)
+	}
+	return false, nil
+}

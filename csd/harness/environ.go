@@ -1,0 +1,72 @@
+package harness
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// foreign are the variables that describe the session which csd was called from: the terminal it runs in, the tmux
+// session, and what each client tells the programs that it runs. A worker that inherited them would take itself for a
+// part of that session: it would keep no transcript, write to another's, or talk to another's editor.
+var foreign = []string{
+	// The terminal. The pane's own are put in when the client starts.
+	"TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "_", "OLDPWD",
+	// Claude Code.
+	"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",
+	"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SANDBOXED",
+	"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_KIND", "CLAUDE_CODE_SSE_PORT",
+	"CLAUDE_CODE_TOOL_USE_ID", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR",
+	"NoDefaultCurrentDirectoryInExePath",
+	// Codex.
+	"CODEX_CI", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_MANAGED_BY_BUN", "CODEX_MANAGED_BY_NPM",
+	"CODEX_MANAGED_BY_PNPM", "CODEX_MANAGED_BY_VITE_PLUS", "CODEX_MANAGED_PACKAGE_ROOT", "CODEX_SANDBOX",
+	"CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_TURN_ID",
+	// Pi, and csd's own workers.
+	"PI_CODING_AGENT", "PI_CODING_AGENT_SESSION_DIR", "CSD_EXE", "CSD_TMUX_NAME",
+}
+
+// selectors choose a provider for Claude Code. An empty value still chooses one there.
+var selectors = []string{
+	"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+	"CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE",
+}
+
+// environment is the worker's: the caller's, cleaned, with more set. PWD follows dir.
+func environment(caller []string, dir string, more map[string]string) []string {
+	vars := make(map[string]string, len(caller))
+	for _, pair := range caller {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || slices.Contains(foreign, name) || value == "" && slices.Contains(selectors, name) {
+			continue
+		}
+		vars[name] = value
+	}
+	if isClaudeTool(caller) && vars["GIT_EDITOR"] == "true" {
+		delete(vars, "GIT_EDITOR") // a surrounding Claude Code sets it, so that git never opens an editor
+	}
+	vars["PWD"] = dir
+	for name, value := range more {
+		vars[name] = value
+	}
+	out := make([]string, 0, len(vars))
+	for name, value := range vars {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func isClaudeTool(environ []string) bool {
+	return slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, "CLAUDECODE=") })
+}
+
+// homeDir is the folder that a variable names, else one below HOME. Both become absolute, since the worker starts in
+// another folder than csd.
+func homeDir(getenv func(string) string, variable string, below ...string) (string, error) {
+	dir := getenv(variable)
+	if dir == "" {
+		dir = filepath.Join(append([]string{getenv("HOME")}, below...)...)
+	}
+	return filepath.Abs(dir)
+}

@@ -1,0 +1,168 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/csd/tmux"
+)
+
+// look is how often a screen is read while nothing else tells.
+const look = 150 * time.Millisecond
+
+// settled is how long a menu that nobody knows must stand before it ends a start: a client paints some and goes on.
+const settled = 4 * time.Second
+
+// starting watches a client that starts.
+type starting struct {
+	dialogs []dialog
+	// menu reports whether the screen shows any question, known or not.
+	menu func(screen string) bool
+	// person names the dialogs that only a person can answer, by a text in them.
+	person []person
+	// ready reports whether the client takes prompts.
+	ready func(ctx context.Context, screen string) (bool, error)
+	// hint says what to do when the client died with these words; it may be nil.
+	hint func(screen string) string
+}
+
+type person struct{ text, what, hint string }
+
+// wait returns when the client takes prompts.
+func (w starting) wait(ctx context.Context, s Screen) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	keys := answering{dialogs: w.dialogs}
+	unknown := standing{}
+	last := ""
+	for {
+		screen, err := w.alive(ctx, s, last)
+		if err != nil {
+			return notReady(ctx, err, last)
+		}
+		last = screen
+		if done, err := w.ready(ctx, screen); err != nil {
+			return notReady(ctx, err, last)
+		} else if done {
+			return nil
+		}
+		for _, p := range w.person {
+			if strings.Contains(screen, p.text) {
+				return &DialogError{What: p.what, Pane: screen, Hint: p.hint}
+			}
+		}
+		known, err := keys.step(ctx, s, screen, time.Now())
+		if err != nil {
+			return notReady(ctx, err, last)
+		}
+		if unknown.since(screen, !known && w.menu(screen), time.Now()) > settled {
+			return &DialogError{What: "dialog", Pane: screen}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return &NotReadyError{Pane: last, Err: ctx.Err()}
+		}
+	}
+}
+
+// alive reads the screen of a client that runs. last is what stood there before.
+func (w starting) alive(ctx context.Context, s Screen, last string) (string, error) {
+	pane, err := s.Pane(ctx)
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoPane) {
+		return "", &DiedError{Gone: true, Pane: last, Hint: w.hintOf(last)}
+	}
+	if err != nil {
+		return "", err
+	}
+	screen, err := s.Capture(ctx)
+	if pane.Dead {
+		if err != nil {
+			screen = last
+		}
+		pane = how(ctx, s, pane)
+		return "", &DiedError{Status: pane.Status, Signal: pane.Signal, Pane: screen, Hint: w.hintOf(screen)}
+	}
+	return screen, err
+}
+
+// how asks again how a client ended: tmux knows that a pane is dead a moment before it knows why.
+func how(ctx context.Context, s Screen, pane tmux.Pane) tmux.Pane {
+	_, _ = until(ctx, time.Second, func() (bool, error) { // what is not known by then stays unknown
+		if p, err := s.Pane(ctx); err == nil {
+			pane = p
+		}
+		return pane.Status != 0 || pane.Signal != "", nil
+	})
+	return pane
+}
+
+func (w starting) hintOf(screen string) string {
+	if w.hint == nil {
+		return ""
+	}
+	return w.hint(screen)
+}
+
+// notReady turns an error that the end of ctx made into one that shows the screen.
+func notReady(ctx context.Context, err error, screen string) error {
+	if ctx.Err() != nil {
+		return &NotReadyError{Pane: screen, Err: ctx.Err()}
+	}
+	return err
+}
+
+// standing measures how long the same thing stands on a screen.
+type standing struct {
+	screen string
+	from   time.Time
+}
+
+func (s *standing) since(screen string, there bool, now time.Time) time.Duration {
+	if !there || screen != s.screen {
+		s.screen, s.from = screen, now
+		return 0
+	}
+	return now.Sub(s.from)
+}
+
+// ended reports whether the client of a screen has ended.
+func ended(ctx context.Context, s Screen) (bool, error) {
+	pane, err := s.Pane(ctx)
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoPane) {
+		return true, nil
+	}
+	return pane.Dead, err
+}
+
+// until looks until yes, or for at most a time. It is false when the time or ctx ended.
+func until(ctx context.Context, most time.Duration, yes func() (bool, error)) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		if ok, err := yes(); ok || err != nil {
+			return ok, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false, nil
+		}
+	}
+}
+
+// pause lets a client read one key before the next: some take keys that come together for a paste.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
