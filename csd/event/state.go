@@ -83,6 +83,8 @@ type Tally struct {
 	Lines  int64    `json:"lines"`           // whole lines before Offset, blank ones not counted
 	Turns  int      `json:"turns"`           // stops
 	Error  *Failure `json:"error,omitempty"` // of the last stop
+	// ErrorAt is when that was.
+	ErrorAt time.Time `json:"error_at,omitzero"`
 }
 
 // Counted is Of with the turns, counted on from t. The new tally is to be kept.
@@ -123,7 +125,10 @@ func (t Tally) On(path string) (Tally, error) {
 		}
 		if e, err := Parse(line.Raw); err == nil && e.Name == Stop {
 			t.Turns++
-			t.Error = e.Error
+			t.Error, t.ErrorAt = e.Error, time.Time{}
+			if e.Error != nil {
+				t.ErrorAt = e.At
+			}
 		}
 	}
 	return t, nil
