@@ -16,7 +16,7 @@ func Digest(text string) string {
 
 func normal(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = unwrap(strings.ReplaceAll(text, "\r", "\n"))
+	text = Unwrap(strings.ReplaceAll(text, "\r", "\n"))
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
@@ -37,22 +37,20 @@ const (
 	wrapEnd   = `">`
 )
 
-// unwrap takes off the marks that Claude Code sets around each long paste:
+// maxWraps is how many pastes a prompt has at most; what is behind them stays as it is. So a hostile prompt takes no
+// time that grows faster than itself.
+const maxWraps = 100
+
+// Unwrap takes off the marks that Claude Code sets around each long paste:
 // "\n\n<pasted_content id=\"8808\">\n…\n</pasted_content id=\"8808\">\n".
-func unwrap(text string) string {
+func Unwrap(text string) string {
 	var b strings.Builder
-	for {
+	for range maxWraps {
 		start := strings.Index(text, wrapOpen)
 		if start < 0 {
 			break
 		}
-		id, rest, ok := strings.Cut(text[start+len(wrapOpen):], wrapEnd+"\n")
-		if !ok || !digits(id) {
-			b.WriteString(text[:start+len(wrapOpen)])
-			text = text[start+len(wrapOpen):]
-			continue
-		}
-		inner, after, ok := strings.Cut(rest, "\n"+wrapClose+id+wrapEnd)
+		inner, after, ok := wrapped(text[start+len(wrapOpen):])
 		if !ok {
 			b.WriteString(text[:start+len(wrapOpen)])
 			text = text[start+len(wrapOpen):]
@@ -66,6 +64,14 @@ func unwrap(text string) string {
 	return b.String()
 }
 
-func digits(s string) bool {
-	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+// wrapped splits text, which begins with the id of an opening mark, at the closing mark of that id.
+func wrapped(text string) (inner, after string, ok bool) {
+	const longest = 20 // digits
+	head := text[:min(len(text), longest)]
+	id := head[:len(head)-len(strings.TrimLeft(head, "0123456789"))]
+	rest, ok := strings.CutPrefix(text[len(id):], wrapEnd+"\n")
+	if !ok || id == "" {
+		return "", "", false
+	}
+	return strings.Cut(rest, "\n"+wrapClose+id+wrapEnd)
 }

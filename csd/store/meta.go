@@ -138,7 +138,7 @@ func (r *Root) Find(handle string) (Meta, error) {
 // or id. It reads two small files at most, however many workers there are.
 func (r *Root) Lookup(name, id string) (Meta, bool) {
 	if ValidName(name) {
-		if indexed, err := os.Readlink(r.file(filepath.Join(names, name))); err == nil {
+		if indexed, err := os.Readlink(r.indexed(name)); err == nil {
 			if m, err := r.read(indexed); err == nil && m.TmuxName == name {
 				return m, true
 			}
@@ -232,14 +232,19 @@ func (r *Root) Put(m Meta) error {
 	if err := m.valid(); err != nil {
 		return fmt.Errorf("register worker: %w", err)
 	}
-	return r.withMeta(m.TmuxName, func() error { return r.put(m) })
+	return r.withMeta(m.TmuxName, func() (err error) {
+		if m.EventsFile == "" {
+			if m.EventsFile, err = r.freeEventsFile(m); err != nil {
+				return err
+			}
+		}
+		return r.put(m)
+	})
 }
 
 // put is Put under the lock of the worker's meta.
 func (r *Root) put(m Meta) error {
-	if m.EventsFile == "" {
-		m.EventsFile = m.SessionID + eventsEnd
-	}
+	m.EventsFile = filepath.Base(r.EventsFile(m))
 	data, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("register worker %q: %w", m.TmuxName, err)
@@ -250,13 +255,15 @@ func (r *Root) put(m Meta) error {
 	return r.index(m)
 }
 
+func (r *Root) indexed(name string) string { return r.file(filepath.Join(names, name)) }
+
 // index makes names/NAME a link whose text is the session id. It is never followed: a link is the smallest file that is
 // replaced whole.
 func (r *Root) index(m Meta) error {
 	if err := r.folder(names); err != nil {
 		return err
 	}
-	link := r.file(filepath.Join(names, m.TmuxName))
+	link := r.indexed(m.TmuxName)
 	tmp := link + tmpEnd
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("index worker: %w", err)
@@ -275,26 +282,26 @@ func (r *Root) Repoint(old Meta, newID, transcript string) (Meta, error) {
 		return Meta{}, fmt.Errorf("repoint worker %q: %q is no session id", old.TmuxName, newID)
 	}
 	var m Meta
-	err := r.withMeta(old.TmuxName, func() error {
-		var ok bool
-		m, ok = r.Lookup(old.TmuxName, old.SessionID)
-		switch {
-		case !ok:
-			return &UnknownError{old.TmuxName}
-		case m.SessionID == newID || m.SessionID != old.SessionID:
-			return nil
-		}
-		m = r.pointed(m, newID, transcript)
-		if err := r.put(m); err != nil {
-			return err
-		}
-		return removeAll(r.file(old.SessionID + metaEnd))
+	err := r.withMeta(old.TmuxName, func() (err error) {
+		m, err = r.repoint(old.TmuxName, old.SessionID, newID, transcript)
+		return err
 	})
 	return m, err
 }
 
-func (r *Root) pointed(m Meta, id, transcript string) Meta {
+// repoint is Repoint under the lock of the worker's meta.
+func (r *Root) repoint(name, oldID, newID, transcript string) (Meta, error) {
+	m, ok := r.Lookup(name, oldID)
+	switch {
+	case !ok || m.TmuxName != name:
+		return Meta{}, &UnknownError{name}
+	case m.SessionID != oldID || oldID == newID && m.TranscriptPath == transcript:
+		return m, nil
+	}
 	m.EventsFile = filepath.Base(r.EventsFile(m))
-	m.SessionID, m.TranscriptPath = id, transcript
-	return m
+	m.SessionID, m.TranscriptPath = newID, transcript
+	if err := r.put(m); err != nil || oldID == newID {
+		return m, err
+	}
+	return m, removeAll(r.file(oldID + metaEnd))
 }

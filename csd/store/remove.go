@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,31 +15,45 @@ func (r *Root) Remove(name string, m *Meta) error {
 	if !ValidName(name) {
 		return fmt.Errorf("remove worker: %q is no name of a worker", name)
 	}
-	return r.withMeta(name, func() error {
-		files := []string{
-			r.file(name + markerEnd), r.file(name + stateEnd), r.file(name + stateEnd + tmpEnd), r.Shim(name),
-			r.file(filepath.Join(names, name)), r.file(filepath.Join(names, name+tmpEnd)),
-		}
-		if m != nil {
-			// The hook may have given it another session since the caller looked.
-			for _, meta := range []Meta{*m, r.current(name, *m)} {
-				files = append(files, r.file(meta.SessionID+metaEnd), r.file(meta.SessionID+metaEnd+tmpEnd), r.EventsFile(meta))
-			}
-		}
-		launches, err := filepath.Glob(r.file(name + ".*" + launchEnd))
-		err = errors.Join(err, removeAll(append(files, launches...)...), os.RemoveAll(r.Home(name)))
-		if err != nil {
-			return fmt.Errorf("remove worker %q: %w", name, err)
-		}
-		return nil
+	return r.with(context.Background(), name, lockState, func() error {
+		return r.withMeta(name, func() error { return r.remove(name, m) })
 	})
 }
 
-func (r *Root) current(name string, m Meta) Meta {
-	if now, ok := r.Lookup(name, m.SessionID); ok {
-		return now
+// remove is Remove under the locks of the worker's state and meta.
+func (r *Root) remove(name string, m *Meta) error {
+	files := []string{
+		r.file(name + markerEnd), r.file(name + markerEnd + tmpEnd), r.file(name + stateEnd), r.file(name + stateEnd + tmpEnd),
+		r.Shim(name), r.Shim(name) + tmpEnd, r.indexed(name), r.indexed(name) + tmpEnd,
 	}
-	return m
+	var metas []Meta
+	if m != nil {
+		metas = append(metas, *m)
+	}
+	// A hook may have given it a session, or another one, since the caller looked.
+	if id, err := os.Readlink(r.indexed(name)); err == nil {
+		if now, err := r.read(id); err == nil && now.TmuxName == name {
+			metas = append(metas, now)
+		}
+	}
+	for _, m := range metas {
+		files = append(files, r.file(m.SessionID+metaEnd), r.file(m.SessionID+metaEnd+tmpEnd), r.EventsFile(m))
+	}
+	r.unlockDead(name)
+	launches, err := filepath.Glob(r.file(name + ".*" + launchEnd))
+	if err = errors.Join(err, removeAll(append(files, launches...)...), os.RemoveAll(r.Home(name))); err != nil {
+		return fmt.Errorf("remove worker %q: %w", name, err)
+	}
+	return nil
+}
+
+// unlockDead removes the files of locks that a killed process left; one that is held stays.
+func (r *Root) unlockDead(name string) {
+	for _, which := range []string{lockSend, lockLaunch} {
+		if f, err := r.take(name, which); err == nil {
+			r.free(f)
+		}
+	}
 }
 
 // Orphan is what is left of a worker that is gone, or files that belong to nobody.

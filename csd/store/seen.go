@@ -46,12 +46,18 @@ func (r *Root) State(name string) (State, error) {
 	return s, nil
 }
 
-// PutState replaces the state of a worker. Where others may change it at the same time, use UpdateState.
+// PutState replaces the state of a worker that is registered or marked, else the error is an *UnknownError. Where others may change it at the same time, use UpdateState.
 func (r *Root) PutState(name string, s State) error {
 	return r.with(context.Background(), name, lockState, func() error { return r.putState(name, s) })
 }
 
+// putState is PutState under the lock of the worker's state. A worker that was stopped gets no state again.
 func (r *Root) putState(name string, s State) error {
+	if _, marked := r.MarkerOf(name); !marked {
+		if _, registered := r.Lookup(name, ""); !registered {
+			return &UnknownError{name}
+		}
+	}
 	data, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("write state: %w", err)
