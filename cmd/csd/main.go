@@ -1,0 +1,23 @@
+// Command csd drives coding-agent sessions in tmux as workers.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/sessevents/sessevents/csd/hook"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == hook.Word { // an agent waits for each of these calls: nothing else is begun
+		hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
+		os.Exit(exitOK)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args, world{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ(), exe: os.Executable})
+	stop()
+	os.Exit(code)
+}

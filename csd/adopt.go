@@ -1,0 +1,111 @@
+package csd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sessevents/sessevents/csd/store"
+	"github.com/sessevents/sessevents/csd/tmux"
+)
+
+// AdoptOptions say which session to take up again.
+type AdoptOptions struct {
+	LaunchOptions
+	SessionID string
+}
+
+// Adopt takes an existing session up again as a worker: the client resumes it, with all that was said in it. A tmux
+// session of the worker's name, as a tool that restores tmux after a reboot makes it, is used as it is: the client takes
+// over its pane. When the adoption fails, that session and the worker's earlier events are still there.
+func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
+	if !store.ValidID(o.SessionID) {
+		return Launched{}, usagef("", "%q is no session id", o.SessionID)
+	}
+	l, err := f.begin(o.LaunchOptions)
+	if err != nil {
+		return Launched{}, err
+	}
+	defer l.release()
+	l.words = reproduce("adopt", l.kind, o.Name, l.dir, o.SessionID, o.Args)
+	if err := f.adoptable(ctx, l, o.SessionID); err != nil {
+		return Launched{}, err
+	}
+	l.worker.SessionID = o.SessionID
+	start, err := l.harness.Resume(ctx, l.worker, o.SessionID)
+	if err != nil {
+		return Launched{}, startError(err)
+	}
+	earlier, _ := f.root.Find(o.Name)
+	if err := l.register(ctx, start, o.SessionID); err != nil {
+		return Launched{}, f.unadopt(l, earlier, err)
+	}
+	if err := l.run(ctx, start); err != nil {
+		return Launched{}, f.unadopt(l, earlier, err)
+	}
+	return l.launched()
+}
+
+// adoptable checks that nobody has the session or the name, and looks whether there is a pane to take over.
+func (f *Fleet) adoptable(ctx context.Context, l *launching, id string) error {
+	name := l.worker.Name
+	if kind, ok := f.root.MarkerOf(name); ok && kind != l.kind {
+		return failf("choose another name, or csd prune", "%s is the name of a worker of %s", name, kind)
+	}
+	if other, err := f.root.Find(id); err == nil {
+		w, err := f.workerOf(other)
+		if err != nil {
+			return err
+		}
+		if _, err := w.pane(ctx); err == nil {
+			return failf("csd --worker "+other.TmuxName+" status tells more", "session %s belongs to the worker %s, which runs", id, other.TmuxName)
+		}
+	}
+	pane, err := l.server.Pane(ctx, name)
+	switch {
+	case errors.Is(err, tmux.ErrNoSession):
+		return nil
+	case errors.Is(err, tmux.ErrNoPane):
+		return failf("end it, or choose another name", "the tmux session %s has lost the pane of its worker", name)
+	case err != nil:
+		return err
+	}
+	if _, known := f.root.Find(name); known == nil && pane.Owner == pane.ID && !pane.Dead {
+		return failf(fmt.Sprintf("end it: csd --worker %s stop", name), "the worker %s runs already", name)
+	}
+	l.pane, l.inPane = pane, true
+	return nil
+}
+
+// unadopt puts back what was there before a failed adoption.
+func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	errs := []error{reason}
+	if l.inPane { // a shell, as a restored pane has it
+		shell := f.Getenv("SHELL")
+		if shell == "" {
+			shell = "/bin/sh"
+		}
+		if _, err := l.server.Respawn(ctx, l.pane.Target(), l.dir, []string{shell}); err != nil {
+			errs = append(errs, err)
+		} else if err := l.server.RemainOnExit(ctx, l.pane.Target(), false); err != nil {
+			errs = append(errs, err)
+		}
+	} else if l.pane.ID != "" {
+		if err := l.server.Kill(ctx, l.worker.Name); err != nil && !errors.Is(err, tmux.ErrNoSession) {
+			errs = append(errs, err)
+		}
+	}
+	if earlier.SessionID != "" {
+		if err := f.root.Put(earlier); err != nil {
+			errs = append(errs, err)
+		}
+	} else if err := f.root.Forget(l.meta); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) == 1 {
+		return reason
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,123 @@
+package csd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/csd/transcript"
+)
+
+// Answer is what a worker made of a prompt.
+type Answer struct {
+	Text string          // the last message of the turn
+	Turn transcript.Turn // the whole turn; only where it was asked for
+}
+
+// ConverseOptions say how to converse.
+type ConverseOptions struct {
+	Timeout  time.Duration // for the turn, from the moment at which the worker has taken the prompt
+	WithTurn bool          // give the whole turn
+}
+
+// Converse sends a prompt, waits until its own turn ends, and returns the answer. Errors are those of Send and of
+// WaitForTurn; one that says that the time ran out leaves the worker at work.
+func (w *Worker) Converse(ctx context.Context, prompt string, o ConverseOptions) (Answer, error) {
+	sent, err := w.Send(ctx, prompt)
+	if err != nil {
+		return Answer{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	own := &ownTurn{Worker: w, sent: sent}
+	ended, err := w.waitEnd(limited, sent.Events, own.ends)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = w.timedOut(sent.Events, fmt.Sprintf("worker %s did not finish within %s", w.name, o.Timeout))
+		return Answer{}, w.diagnosed(ctx, err, "the turn did not end in time")
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return own.answer(ctx, ended, o.WithTurn)
+}
+
+// ownTurn is the turn that answers one prompt.
+type ownTurn struct {
+	*Worker
+	sent Sent
+	turn transcript.Turn
+}
+
+// ends reports whether a stop is that of the own turn. The id tells, but for a prompt that was sent while another turn
+// ran: its turn is the one that holds its text.
+func (o *ownTurn) ends(e event.Event) (bool, error) {
+	if !o.sent.Queued {
+		return e.TurnID == o.sent.TurnID || e.TurnID == "", nil
+	}
+	if err := o.again(); err != nil {
+		return false, err
+	}
+	turn, err := o.find()
+	if errors.Is(err, transcript.ErrNoTurn) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return e.TurnID == turn.ID || e.TurnID == "" && turn.Complete(), nil
+}
+
+func (o *ownTurn) find() (transcript.Turn, error) {
+	path := o.transcript()
+	if path == "" {
+		return transcript.Turn{}, transcript.ErrNoTurn
+	}
+	return transcript.FindPrompt(o.kind(), path, o.sent.Transcript, event.Digest, o.sent.Digest)
+}
+
+// The transcript may be a moment behind the event of the turn's end.
+const (
+	answerTries = 20
+	answerPause = 100 * time.Millisecond
+)
+
+// answer reads what the turn came to.
+func (o *ownTurn) answer(ctx context.Context, ended Ended, whole bool) (Answer, error) {
+	said := ended.Event.LastAssistantMessage
+	if !whole && said != "" && len([]rune(said)) < event.MaxText {
+		return Answer{Text: said}, nil
+	}
+	if err := o.again(); err != nil { // the session may have got its transcript meanwhile
+		return Answer{}, err
+	}
+	for try := 1; ; try++ {
+		turn, err := o.find()
+		switch {
+		case err != nil && !errors.Is(err, transcript.ErrNoTurn):
+			return Answer{}, err
+		case err == nil && (turn.Complete() || ended.Event.Interrupted) && (turn.FinalText() != "" || whole):
+			return Answer{Text: turn.FinalText(), Turn: turn}, nil
+		case try >= answerTries && err == nil && (whole || turn.FinalText() != ""):
+			return Answer{Text: turn.FinalText(), Turn: turn}, nil
+		case try >= answerTries:
+			return Answer{}, o.diagnosed(ctx, o.noAnswer(ended), "the turn ended without text")
+		}
+		select {
+		case <-time.After(answerPause):
+		case <-ctx.Done():
+			return Answer{}, ctx.Err()
+		}
+	}
+}
+
+func (o *ownTurn) noAnswer(ended Ended) error {
+	switch {
+	case ended.Event.Interrupted:
+		return failf("", "the turn was interrupted before the worker %s said anything", o.name)
+	case ended.Event.Name == event.SessionEnd:
+		return failf("", "worker %s ended its session before it answered", o.name)
+	}
+	return failf("read-turn shows what it did", "the turn of worker %s ended without a text", o.name)
+}

@@ -1,0 +1,163 @@
+package csd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sessevents/sessevents/csd/tmux"
+)
+
+// ListOptions say what to list.
+type ListOptions struct {
+	All     bool   // also workers that are gone
+	Pattern string // only names that hold this
+	Detail  bool   // see Worker.Status
+}
+
+// List returns the workers by name, and those that have no session id yet among them. It asks each tmux server once,
+// however many workers there are.
+func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
+	workers, err := f.workers(o.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := f.panes(ctx, workers)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Status, len(workers))
+	errs := make([]error, len(workers))
+	each(len(workers), func(i int) {
+		w := workers[i]
+		pane, err := tmux.Find(servers[w.meta.TmuxSocket], w.name)
+		list[i], errs[i] = w.status(ctx, pane, err == nil && !pane.Dead)
+		if errs[i] == nil && o.Detail && (o.All || list[i].State != Gone) {
+			errs[i] = w.detail(ctx, &list[i])
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if !o.All {
+		list = slices.DeleteFunc(list, func(s Status) bool { return s.State == Gone })
+	}
+	if o.Detail {
+		f.worktrees(ctx, list)
+	}
+	return list, nil
+}
+
+// workers returns all workers whose name holds pattern, by name.
+func (f *Fleet) workers(pattern string) (list []*Worker, err error) {
+	metas, broken, err := f.root.All()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range broken {
+		f.note("note: %s is passed over: %v", b.File, b.Err)
+	}
+	seen := map[string]bool{}
+	for _, m := range metas {
+		seen[m.TmuxName] = true
+		if !strings.Contains(m.TmuxName, pattern) {
+			continue
+		}
+		w, err := f.workerOf(m)
+		if err != nil {
+			f.note("note: %v", err)
+			continue
+		}
+		list = append(list, w)
+	}
+	markers, err := f.root.Markers()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range markers {
+		if seen[m.Name] || !strings.Contains(m.Name, pattern) {
+			continue
+		}
+		if w, err := f.unregistered(m.Name, m.Harness); err == nil {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Worker) int { return cmp.Compare(a.name, b.name) })
+	return list, nil
+}
+
+// panes asks every tmux server that has a worker of ours, once.
+func (f *Fleet) panes(ctx context.Context, workers []*Worker) (map[string][]tmux.Pane, error) {
+	servers := map[string][]tmux.Pane{}
+	for _, w := range workers {
+		socket := w.meta.TmuxSocket
+		if _, asked := servers[socket]; asked {
+			continue
+		}
+		panes, err := f.server(socket).Panes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		servers[socket] = panes
+	}
+	return servers, nil
+}
+
+// worktrees asks git once for each folder.
+func (f *Fleet) worktrees(ctx context.Context, list []Status) {
+	folders := map[string]*Worktree{}
+	var dirs []string
+	for _, s := range list {
+		if _, known := folders[s.CWD]; !known && s.CWD != "" {
+			folders[s.CWD] = nil
+			dirs = append(dirs, s.CWD)
+		}
+	}
+	var mu sync.Mutex
+	each(len(dirs), func(i int) {
+		t := worktreeOf(ctx, dirs[i], f.Environ)
+		mu.Lock()
+		defer mu.Unlock()
+		folders[dirs[i]] = t
+	})
+	for i := range list {
+		list[i].Worktree = folders[list[i].CWD]
+	}
+}
+
+// each does a thing n times, as many at once as there are processors.
+func each(n int, do func(i int)) {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// Name is a worker's name and harness.
+type Name struct{ Name, Harness string }
+
+// Names are all workers, as far as their files can be read; tmux is not asked.
+func (f *Fleet) Names() (names []Name) {
+	workers, err := f.workers("")
+	if err != nil {
+		return nil
+	}
+	for _, w := range workers {
+		names = append(names, Name{w.name, w.meta.Harness})
+	}
+	return names
+}

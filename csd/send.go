@@ -1,0 +1,280 @@
+package csd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/csd/harness"
+	"github.com/sessevents/sessevents/csd/tmux"
+)
+
+// MaxPrompt is how many bytes a prompt may have.
+const MaxPrompt = 1 << 20
+
+// Sent is a prompt that a worker has taken.
+type Sent struct {
+	Events     int64  // the end of the worker's events before it
+	Transcript int64  // the end of its transcript before it
+	Digest     string // of the prompt, as the events have it
+	TurnID     string // of the turn that answers it; empty while it is queued
+	// Queued says that a turn ran when it was sent. It is the next turn, or goes into the running one: which of the two,
+	// the transcript tells.
+	Queued bool
+}
+
+// Send gives the worker a prompt and returns when it has taken it: when the worker's own event tells of this very text.
+// A worker that is busy queues it. Sends to one worker wait for each other, so that two callers never mix their texts.
+func (w *Worker) Send(ctx context.Context, prompt string) (Sent, error) {
+	switch {
+	case strings.TrimSpace(prompt) == "":
+		return Sent{}, usagef("", "the prompt is empty")
+	case len(prompt) > MaxPrompt:
+		return Sent{}, failf("write it to a file, and send a prompt that names the file", "the prompt has %d bytes; %d are the most", len(prompt), MaxPrompt)
+	}
+	unlock, err := w.fleet.root.Lock(ctx, w.name)
+	if err != nil {
+		return Sent{}, err
+	}
+	defer unlock()
+	pane, err := w.pane(ctx)
+	if errors.Is(err, errGone) {
+		return Sent{}, w.gone()
+	}
+	if err != nil {
+		return Sent{}, err
+	}
+	return w.send(ctx, pane, prompt)
+}
+
+// sending is one prompt on its way.
+type sending struct {
+	*Worker
+	target  tmux.Target
+	pid     int
+	prompt  string
+	pasted  string // what stands in the input box
+	busy    bool
+	retried int
+	sent    Sent
+	read    int64 // how far the events were read
+}
+
+func (w *Worker) send(ctx context.Context, pane tmux.Pane, prompt string) (Sent, error) {
+	s := &sending{Worker: w, target: pane.Target(), pid: pane.PID, prompt: prompt}
+	var err error
+	if s.pasted, err = w.harness.Text(prompt); err != nil {
+		return Sent{}, failf("", "%v", err)
+	}
+	s.sent.Digest = event.Digest(prompt)
+	if err := s.look(ctx); err != nil {
+		return Sent{}, err
+	}
+	if err := s.paste(ctx); err != nil {
+		return Sent{}, err
+	}
+	if !w.registered {
+		if err := s.register(ctx); err != nil {
+			return Sent{}, err
+		}
+	}
+	return s.confirm(ctx)
+}
+
+// look notes where the worker's files end, and whether it can take a prompt at all.
+func (s *sending) look(ctx context.Context) (err error) {
+	if live, ok := s.live(ctx, s.pid); ok {
+		switch live.State {
+		case harness.Waiting:
+			return s.needsPerson(live)
+		case harness.Retrying:
+			return failf("wait-for-turn ends when the turn does", "worker %s sleeps before it asks the model's API again, and would lose the prompt", s.name)
+		case harness.Busy:
+			s.busy = true
+		}
+	}
+	if !s.registered {
+		return nil
+	}
+	if _, err := s.reconcile(ctx, true); err != nil {
+		return err
+	}
+	state, err := s.state()
+	if err != nil {
+		return err
+	}
+	if _, ok := s.live(ctx, s.pid); !ok && state.State == event.Working {
+		s.busy = true
+	}
+	if s.sent.Events, err = s.eventsEnd(); err != nil {
+		return err
+	}
+	s.read = s.sent.Events
+	if path := s.transcript(); path != "" {
+		if info, err := os.Stat(path); err == nil {
+			s.sent.Transcript = info.Size()
+		}
+	}
+	return nil
+}
+
+func (w *Worker) needsPerson(live harness.Live) error {
+	what := live.WaitingFor
+	if what == "" {
+		what = "dialog"
+	}
+	return &Error{
+		Kind: NeedsPerson, Text: fmt.Sprintf("worker %s waits for a person: %s", w.name, what),
+		Hint: "tmux attach -t " + w.name + ", or the worker's handoff, shows it",
+	}
+}
+
+func (s *sending) paste(ctx context.Context) error {
+	err := s.server().Paste(ctx, s.target, []byte(s.pasted))
+	if err == nil {
+		err = s.enter(ctx)
+	}
+	if errors.Is(err, tmux.ErrDead) || errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoPane) {
+		return s.gone()
+	}
+	return err
+}
+
+func (s *sending) enter(ctx context.Context) error { return s.server().Keys(ctx, s.target, "Enter") }
+
+// register waits for the first prompt of a worker to give it an id.
+func (s *sending) register(ctx context.Context) error {
+	changes := watchFiles(filepath.Join(s.fleet.root.Path(), "names", s.name))
+	defer changes.close()
+	end := time.NewTimer(s.fleet.settings.Register)
+	defer end.Stop()
+	again := s.ticker()
+	defer again.Stop()
+	for {
+		if err := s.again(); err != nil {
+			return err
+		}
+		if s.registered {
+			return nil
+		}
+		select {
+		case <-changes.C:
+		case <-again.C:
+			if _, err := s.nudge(ctx); err != nil {
+				return err
+			}
+		case <-end.C:
+			return failf("CSD_REGISTER_TIMEOUT gives it longer", "worker %s told no session id within %s of its first prompt", s.name, s.fleet.settings.Register)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// ticker is for the moments at which Enter may be needed again.
+func (s *sending) ticker() *time.Ticker {
+	return time.NewTicker(max(s.fleet.settings.SubmitRetry, 50*time.Millisecond))
+}
+
+// nudge presses Enter once more if the text still stands in the input box. It reports whether it does.
+func (s *sending) nudge(ctx context.Context) (stands bool, err error) {
+	if _, err := s.Worker.pane(ctx); errors.Is(err, errGone) {
+		return false, s.gone()
+	} else if err != nil {
+		return false, err
+	}
+	text, err := s.server().Capture(ctx, s.target, 0)
+	if err != nil {
+		return false, err
+	}
+	if s.harness.InComposer(text, s.pasted) {
+		return true, s.enter(ctx)
+	}
+	// An empty box of a client that says it is idle, twice: the text itself was lost.
+	if live, ok := s.live(ctx, s.pid); ok && live.State == harness.Idle && !s.busy {
+		if s.retried++; s.retried == 2 {
+			return true, s.paste(ctx)
+		}
+	}
+	return false, nil
+}
+
+// patience is how much longer than its own time a prompt may take that has left the input box: it was taken, and only
+// the event is late. That was seen to last 16 seconds on a busy machine.
+const patience = 30 * time.Second
+
+// confirm waits for the event of this prompt.
+func (s *sending) confirm(ctx context.Context) (Sent, error) {
+	changes := watchFiles(s.events())
+	defer changes.close()
+	end := time.NewTimer(s.fleet.settings.SubmitTimeout)
+	defer end.Stop()
+	again := s.ticker()
+	defer again.Stop()
+	stands, extended := true, false
+	for {
+		if done, err := s.confirmed(); done || err != nil {
+			return s.sent, err
+		}
+		var err error
+		select {
+		case <-changes.C:
+		case <-again.C:
+			if stands, err = s.nudge(ctx); err != nil {
+				return s.sent, err
+			}
+			if !stands && s.busy && s.harness.Queues() == harness.QueueNext {
+				s.sent.Queued = true // its event comes when the running turn has ended
+				return s.sent, nil
+			}
+		case <-end.C:
+			if extended || stands && !s.nudged(ctx) {
+				return s.sent, s.notTaken(ctx)
+			}
+			extended = true
+			end.Reset(patience)
+		case <-ctx.Done():
+			return s.sent, ctx.Err()
+		}
+	}
+}
+
+// nudged looks once more, at the end of the time, whether the text has left the input box.
+func (s *sending) nudged(ctx context.Context) bool {
+	text, err := s.server().Capture(ctx, s.target, 0)
+	return err == nil && !s.harness.InComposer(text, s.pasted)
+}
+
+func (s *sending) notTaken(ctx context.Context) error {
+	pane, _ := s.server().Capture(context.WithoutCancel(ctx), s.target, 0)
+	return failf("CSD_SUBMIT_TIMEOUT gives it longer; handoff says how to look at it", "%s",
+		withScreen(fmt.Sprintf("worker %s did not take the prompt", s.name), pane))
+}
+
+// confirmed reads the new events for this prompt's.
+func (s *sending) confirmed() (bool, error) {
+	for line, err := range event.Forward(s.events(), s.read) {
+		if errors.Is(err, os.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		s.read = line.End
+		e, err := event.Parse(line.Raw)
+		if err != nil || e.Name != event.UserPromptSubmit || e.Notification != nil || e.PromptSHA256 != s.sent.Digest {
+			continue
+		}
+		s.sent.Queued = e.Queued || s.busy && s.harness.Queues() == harness.QueueFolds
+		if !s.sent.Queued {
+			s.sent.TurnID = e.TurnID
+		}
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,163 @@
+package csd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/csd/harness"
+	"github.com/sessevents/sessevents/internal/proc"
+)
+
+// Ended is the end of a turn, or of the worker.
+type Ended struct {
+	Line  []byte // the event as it stands in the file
+	Event event.Event
+}
+
+// WaitOptions say what to wait for.
+type WaitOptions struct {
+	Timeout time.Duration
+	// AfterLine counts events from the beginning of the file: what is behind that many counts. Negative means: from now.
+	AfterLine int64
+}
+
+// WaitForTurn waits until a turn ends, or the worker does, and returns the event that says so. Errors, besides those of
+// the files: a TimedOut one that says where to go on; with the event, an APIError one for a turn that the model's API
+// failed, and a Failed one for a client that died; a NeedsPerson one when the worker waits for a person.
+func (w *Worker) WaitForTurn(ctx context.Context, o WaitOptions) (Ended, error) {
+	if err := w.needsID(); err != nil {
+		return Ended{}, err
+	}
+	from, err := w.eventsEnd()
+	if err == nil && o.AfterLine >= 0 {
+		from, err = event.After(w.events(), o.AfterLine)
+		if errors.Is(err, os.ErrNotExist) {
+			from, err = 0, nil
+		}
+	}
+	if err != nil {
+		return Ended{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	ended, err := w.waitEnd(ctx, from, func(event.Event) (bool, error) { return true, nil })
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Ended{}, w.timedOut(from, fmt.Sprintf("no turn of worker %s ended within %s", w.name, o.Timeout))
+	}
+	return ended, err
+}
+
+// timedOut is an error that says from which line a later wait misses nothing.
+func (w *Worker) timedOut(from int64, text string) error {
+	n, err := event.Lines(w.events(), from)
+	if err != nil {
+		n = 0
+	}
+	return &Error{Kind: TimedOut, Text: fmt.Sprintf("%s\nretry_after_line: %d", text, n), Hint: fmt.Sprintf("wait-for-turn --after-line %d goes on without a gap", n)}
+}
+
+// liveLook is how often the client's own state is looked at beside its events: hooks are silent about a dialog and
+// about a turn that a person breaks off. A look reads one small file.
+const liveLook = 2 * time.Second
+
+// waitEnd waits for an end behind an offset of the events: a stop of which match says so, or any session_end.
+func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event) (bool, error)) (Ended, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watched := []string{w.events()}
+	if path := w.transcript(); path != "" {
+		watched = append(watched, path)
+	}
+	changes := watchFiles(watched...)
+	defer changes.close()
+
+	pane, err := w.pane(ctx)
+	alive := err == nil
+	if err != nil && !errors.Is(err, errGone) {
+		return Ended{}, err
+	}
+	died := make(chan struct{})
+	if alive {
+		go func() { // ends with ctx
+			if proc.WaitExit(ctx, pane.PID) == nil {
+				close(died)
+			}
+		}()
+	}
+	looks := time.NewTicker(liveLook)
+	defer looks.Stop()
+	for changed := true; ; {
+		if changed {
+			if changed, err = w.reconcile(ctx, alive); err != nil && ctx.Err() == nil {
+				return Ended{}, err
+			}
+		}
+		ended, next, err := w.nextEnd(from, match)
+		if err != nil || ended.Line != nil {
+			return ended, err
+		}
+		from = next
+		if !alive {
+			return Ended{}, w.gone()
+		}
+		if live, ok := w.live(ctx, pane.PID); ok && live.State == harness.Waiting {
+			return Ended{}, w.needsPerson(live)
+		}
+		select {
+		case <-changes.C:
+			changed = true
+			if err := w.again(); err != nil { // it may have another session, or be stopped
+				return Ended{}, err
+			}
+		case <-looks.C:
+		case <-died:
+			died, alive, changed = nil, false, true
+		case <-ctx.Done():
+			return Ended{}, ctx.Err()
+		}
+	}
+}
+
+// nextEnd looks for an end among the events behind from, and says how far it looked.
+func (w *Worker) nextEnd(from int64, match func(event.Event) (bool, error)) (Ended, int64, error) {
+	for line, err := range event.Forward(w.events(), from) {
+		if errors.Is(err, os.ErrNotExist) {
+			return Ended{}, from, nil
+		}
+		if err != nil {
+			return Ended{}, from, err
+		}
+		e, err := event.Parse(line.Raw)
+		if err != nil || e.Name != event.Stop && e.Name != event.SessionEnd {
+			from = line.End
+			continue
+		}
+		if e.Name == event.Stop {
+			ok, err := match(e)
+			if err != nil {
+				return Ended{}, from, err
+			}
+			if !ok {
+				from = line.End
+				continue
+			}
+		}
+		return Ended{Line: line.Raw, Event: e}, line.End, w.verdict(e)
+	}
+	return Ended{}, from, nil
+}
+
+// verdict is the error, if any, that goes with the end of a turn.
+func (w *Worker) verdict(e event.Event) error {
+	switch {
+	case e.Error != nil:
+		return &Error{Kind: APIError, Text: fmt.Sprintf("the turn ended with an API error, %s: %s", e.Error.Type, e.Error.Message)}
+	case e.Name == event.SessionEnd && e.Reason == reasonDied:
+		return w.gone()
+	}
+	return nil
+}
