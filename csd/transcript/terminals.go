@@ -1,6 +1,14 @@
 package transcript
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessevents/sessevents/internal/lines"
+)
 
 // Terminal is a command that runs on in the background of a Codex session. It may be kept as JSON.
 type Terminal struct {
@@ -12,8 +20,99 @@ type Terminal struct {
 	Since     time.Time `json:"since,omitzero"`
 }
 
+// reach is how far before a command's first result its call is looked for.
+const reach = 8 << 20
+
 // Terminals goes on from running, which is what was known at offset, and gives what runs at the end of the file and the
-// offset to go on from. The terminals of a Codex that is dead are gone, whatever its rollout says.
+// offset to go on from. The terminals of a Codex that is dead are gone, whatever its rollout says: whoever sees that it
+// is begins with none.
 func Terminals(path string, offset int64, running []Terminal) ([]Terminal, int64, error) {
-	return running, offset, nil
+	s, err := open(path)
+	if err != nil {
+		return running, offset, fmt.Errorf("read terminals: %w", err)
+	}
+	defer s.close()
+	from, err := lines.Start(s.file, min(offset, s.end), s.end)
+	if err != nil {
+		return running, offset, err
+	}
+	now := slices.Clone(running)
+	for line, err := range lines.Forward(s.file, from, s.end, lines.Limit) {
+		if err != nil {
+			return running, offset, err
+		}
+		if now, err = s.terminal(now, line); err != nil {
+			return running, offset, err
+		}
+	}
+	return now, s.end, nil
+}
+
+// terminal takes one line: a result that says that its command runs on, or the record of a command's end.
+func (s *source) terminal(now []Terminal, l lines.Line) ([]Terminal, error) {
+	begins := holds(l.Raw, `"function_call_output"`) && holds(l.Raw, "Process running with session ID ")
+	ends := len(now) > 0 && holds(l.Raw, `"CommandExecution"`)
+	var r codexRecord
+	if !begins && !ends || !decode(l.Raw, &r) {
+		return now, nil
+	}
+	p := &r.Payload
+	if r.event("item_completed") && p.Item.Type == "CommandExecution" {
+		return slices.DeleteFunc(now, func(t Terminal) bool { return t.CallID == p.Item.ID }), nil
+	}
+	text, _ := bareString(p.Output)
+	header, _, _ := execHeader(text)
+	id := execRuns.FindStringSubmatch(header)
+	if r.Type != "response_item" || p.Type != "function_call_output" || id == nil {
+		return now, nil
+	}
+	// A command that is polled says again that it runs, as the result of another call.
+	if slices.ContainsFunc(now, func(t Terminal) bool { return t.ProcessID == id[1] || t.CallID == p.CallID }) {
+		return now, nil
+	}
+	t := Terminal{CallID: p.CallID, ProcessID: id[1], Since: parseTime(r.Timestamp)}
+	call, found, err := s.callOf(p.CallID, l.Offset)
+	if err != nil || found && call.Name == "write_stdin" { // it polls one that we do not know of
+		return now, err
+	}
+	t.Command = call.command()
+	return append(now, t), nil
+}
+
+// callOf looks backward for the call of a result.
+func (s *source) callOf(id string, before int64) (codexPayload, bool, error) {
+	from, err := lines.Start(s.file, max(before-reach, 0), before)
+	if err != nil {
+		return codexPayload{}, false, err
+	}
+	for line, err := range lines.Backward(s.file, from, before, lines.Limit) {
+		if err != nil {
+			return codexPayload{}, false, err
+		}
+		var r codexRecord
+		if holds(line.Raw, `"`+id+`"`) && decode(line.Raw, &r) && r.Payload.CallID == id && r.Payload.Type == "function_call" {
+			return r.Payload, true, nil
+		}
+	}
+	return codexPayload{}, false, nil
+}
+
+// command is what a call of a shell runs.
+func (p *codexPayload) command() string {
+	text, _ := bareString(p.Arguments)
+	var arguments struct {
+		Cmd     string          `json:"cmd"`
+		Command json.RawMessage `json:"command"`
+	}
+	if !decode([]byte(text), &arguments) || arguments.Cmd != "" {
+		return arguments.Cmd
+	}
+	if bare, ok := bareString(arguments.Command); ok {
+		return bare
+	}
+	var argv []string
+	if decode(arguments.Command, &argv) {
+		return strings.Join(argv, " ")
+	}
+	return ""
 }

@@ -8,7 +8,10 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
+
+	"github.com/sessevents/sessevents/internal/lines"
 )
 
 // Kind is whose transcript it is.
@@ -102,27 +105,62 @@ type End struct {
 
 // FinalText is the text of the last message of the model that has text: its text blocks, joined by newlines. What came
 // of itself after the turn's end does not count, nor does an error. It is empty where there is none.
-func (t Turn) FinalText() string { return "" }
+func (t Turn) FinalText() string {
+	var last closing
+	for _, i := range slices.Backward(t.Items[:t.own]) {
+		if i.Kind == ItemText {
+			last.before(i.Message, i.Text)
+		}
+	}
+	return last.text
+}
 
 // Complete says whether the turn is over as far as the transcript tells: there is a record of its end, or the last thing
 // in it is a message of the model that calls no tool.
 func (t Turn) Complete() bool { return t.End != nil || t.settled }
 
 // Last is the last turn that a person began. [ErrNoTurn]: there is none.
-func Last(kind Kind, path string) (Turn, error) { return Turn{}, ErrNoTurn }
+func Last(kind Kind, path string) (Turn, error) { return read(kind, path, sought{}) }
 
 // Find is the turn of an id. [ErrNoTurn]: there is none.
-func Find(kind Kind, path, turnID string) (Turn, error) { return Turn{}, ErrNoTurn }
+func Find(kind Kind, path, turnID string) (Turn, error) {
+	if turnID == "" {
+		return Turn{}, ErrNoTurn
+	}
+	return read(kind, path, soughtID(turnID))
+}
 
 // FindPrompt is the turn that holds a prompt, its first or one that went into it while it ran, whose digest is want and
 // whose record stands at afterOffset or behind. digest is given the text as the client wrote it. [ErrNoTurn]: there is
 // none yet.
 func FindPrompt(kind Kind, path string, afterOffset int64, digest func(string) string, want string) (Turn, error) {
-	return Turn{}, ErrNoTurn
+	f, s, err := openAs(kind, path)
+	if err != nil {
+		return Turn{}, err
+	}
+	defer s.close()
+	at, err := s.findPrompt(f, afterOffset, digest, want)
+	if err != nil {
+		return Turn{}, err
+	}
+	return s.turn(f, soughtAt(at))
 }
 
-// Ends are the ends of turns that were written at offset or behind, and next is where to go on from: the end of the last
-// whole line. Read in pieces or at once, the ends are the same.
+// Ends are the ends of turns that were written at offset or behind, and next is where to go on from. Read in pieces or at
+// once, the ends are the same. A turn may end more than once: where the client went on after an error, or where a
+// person's words reached Pi just before its run was over.
 func Ends(kind Kind, path string, offset int64) (ends []End, next int64, err error) {
-	return nil, offset, nil
+	f, s, err := openAs(kind, path)
+	if err != nil {
+		return nil, offset, err
+	}
+	defer s.close()
+	from, err := lines.Start(s.file, min(offset, s.end), s.end)
+	if err != nil {
+		return nil, offset, err
+	}
+	if ends, next, err = f.ends(s, from); err != nil {
+		return nil, offset, err
+	}
+	return ends, next, nil
 }

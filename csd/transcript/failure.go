@@ -1,0 +1,124 @@
+package transcript
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The types of a [Failure].
+const (
+	failAuth     = "authentication_failed"
+	failBilling  = "billing_error"
+	failRate     = "rate_limit"
+	failOverload = "overloaded"
+	failRequest  = "invalid_request"
+	failModel    = "model_not_found"
+	failServer   = "server_error"
+	failLength   = "max_output_tokens"
+	failUnknown  = "unknown"
+)
+
+var claudeFailures = map[string]string{
+	failAuth: failAuth, failBilling: failBilling, failRate: failRate, failOverload: failOverload, failRequest: failRequest,
+	failModel: failModel, failServer: failServer, failLength: failLength,
+	"oauth_org_not_allowed": failAuth, "account_on_hold": failAuth, "verification_required": failAuth,
+	"cloud_credential_error": failAuth,
+}
+
+func claudeFailure(word string, status int) string {
+	if is, ok := claudeFailures[word]; ok {
+		return is
+	}
+	return byStatus(status)
+}
+
+var codexFailures = map[string]string{
+	"usage_limit_exceeded": failRate, "context_window_exceeded": failRequest, "internal_server_error": failServer,
+	"server_overloaded": failOverload, "unauthorized": failAuth, "bad_request": failRequest, "sandbox_error": failUnknown,
+	"http_connection_failed": failServer, "response_stream_connection_failed": failServer,
+	"response_stream_disconnected": failServer, "response_too_many_failed_attempts": failServer,
+}
+
+// codexFailure reads codex_error_info: a word, or an object of one member that may hold the status of the answer.
+func codexFailure(info json.RawMessage, message string) string {
+	word, bare := bareString(info)
+	if !bare {
+		var object map[string]struct {
+			Status int `json:"http_status_code"`
+		}
+		if decode(info, &object) {
+			for key, about := range object {
+				if is := byStatus(about.Status); is != failUnknown {
+					return is
+				}
+				word = key
+			}
+		}
+	}
+	is, ok := codexFailures[word]
+	switch {
+	case is == failRate && strings.Contains(strings.ToLower(message), "billing"):
+		return failBilling
+	case ok:
+		return is
+	case strings.HasPrefix(message, "stream disconnected"):
+		return failServer
+	case strings.Contains(message, `"invalid_request_error"`):
+		return failRequest
+	}
+	return byMessage(message)
+}
+
+var statusFirst = regexp.MustCompile(`^(\d{3})\b`)
+
+// byMessage reads a message of which only the text is known; many begin with the status of the answer.
+func byMessage(message string) string {
+	if m := statusFirst.FindString(message); m != "" {
+		status, _ := strconv.Atoi(m)
+		if is := byStatus(status); is != failUnknown {
+			return is
+		}
+	}
+	lower := strings.ToLower(message)
+	for _, sign := range []struct{ words, is string }{
+		{"overloaded", failOverload},
+		{"rate limit", failRate},
+		{"rate_limit", failRate},
+		{"too many requests", failRate},
+		{"api key", failAuth},
+		{"server error", failServer},
+		{"server_error", failServer},
+		{"connection", failServer},
+		{"terminated", failServer},
+		{"timed out", failServer},
+		{"fetch failed", failServer},
+		{"context length", failRequest},
+	} {
+		if strings.Contains(lower, sign.words) {
+			return sign.is
+		}
+	}
+	return failUnknown
+}
+
+func byStatus(status int) string {
+	switch {
+	case status == 401, status == 403:
+		return failAuth
+	case status == 402:
+		return failBilling
+	case status == 404:
+		return failModel
+	case status == 429:
+		return failRate
+	case status == 503, status == 529:
+		return failOverload
+	case status >= 500 && status < 600:
+		return failServer
+	case status >= 400 && status < 500:
+		return failRequest
+	}
+	return failUnknown
+}
