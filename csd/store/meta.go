@@ -79,6 +79,9 @@ func (m *Meta) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(metaMembers, name) })
+	if len(extra) == 0 {
+		extra = nil
+	}
 	*m = Meta{
 		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, extra,
 	}
@@ -227,7 +230,8 @@ func (r *Root) All() ([]Meta, []Broken, error) {
 }
 
 // Put registers a worker, or replaces what is known of it, in one step each: its meta and then the index. A worker that
-// has no events file yet is given the name of one.
+// has no events file yet is given the name of one. What was known under its name before, with another session id, is
+// forgotten; the events of that stay until they are swept.
 func (r *Root) Put(m Meta) error {
 	if err := m.valid(); err != nil {
 		return fmt.Errorf("register worker: %w", err)
@@ -238,7 +242,11 @@ func (r *Root) Put(m Meta) error {
 				return err
 			}
 		}
-		return r.put(m)
+		before, ok := r.Lookup(m.TmuxName, "")
+		if err := r.put(m); err != nil || !ok || before.SessionID == m.SessionID {
+			return err
+		}
+		return removeAll(r.file(before.SessionID + metaEnd))
 	})
 }
 
