@@ -104,6 +104,7 @@ var meanings = []struct {
 	{"duplicate session:", ErrExists},
 	{"can't find session", ErrNoSession},
 	{"no such session", ErrNoSession},
+	{"no current target", ErrNoSession}, // a server without any session
 	{"can't find window", ErrNoPane},
 	{"no such window", ErrNoPane},
 	{"can't find pane", ErrNoPane},

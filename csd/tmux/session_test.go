@@ -350,3 +350,15 @@ func TestF21_TwoNewAtOnce(t *testing.T) {
 		t.Errorf("the winner has %+v, and there is %+v, %v", won[0], p, err)
 	}
 }
+
+// TestAServerWithoutSessionsHasNoSuchSession: tmux says "no current target" then, whatever was asked for.
+func TestAServerWithoutSessionsHasNoSuchSession(t *testing.T) {
+	s := server(t, "set -g exit-empty off")
+	sleeper(t, s, "only")
+	if err := s.Kill(t.Context(), "only"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Pane(t.Context(), "w"); !errors.Is(err, tmux.ErrNoSession) {
+		t.Errorf("%v", err)
+	}
+}
