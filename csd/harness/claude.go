@@ -70,7 +70,7 @@ func (claude) start(w Worker, id string, how ...string) (Start, error) {
 			Argv: append(argv, args...),
 			// The client's own switch that a folder need not be trusted first: to trust it, a file would have to be
 			// changed that other clients are writing. Its only effects are those of a trusted folder.
-			Env: environment(w.Environ, w.CWD, map[string]string{"CLAUDE_CODE_SANDBOXED": "1"}),
+			Env: environment(w, map[string]string{"CLAUDE_CODE_SANDBOXED": "1"}),
 			Dir: w.CWD,
 		},
 		SessionID: id,

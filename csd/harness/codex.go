@@ -2,10 +2,14 @@ package harness
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/transcript"
 )
+
+// errLater marks what is not written yet.
+var errLater = errors.New("not written yet")
 
 // codex is Codex.
 type codex struct{}

@@ -32,20 +32,22 @@ var selectors = []string{
 	"CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE",
 }
 
-// environment is the worker's: the caller's, cleaned, with more set. PWD follows dir.
-func environment(caller []string, dir string, more map[string]string) []string {
-	vars := make(map[string]string, len(caller))
-	for _, pair := range caller {
+// environment is the worker's: the caller's, cleaned, with more set. It says whose worker that is: by this csd finds
+// what a worker started, even what has left its process tree.
+func environment(w Worker, more map[string]string) []string {
+	vars := make(map[string]string, len(w.Environ))
+	for _, pair := range w.Environ {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || slices.Contains(foreign, name) || value == "" && slices.Contains(selectors, name) {
 			continue
 		}
 		vars[name] = value
 	}
-	if isClaudeTool(caller) && vars["GIT_EDITOR"] == "true" {
+	if isClaudeTool(w.Environ) && vars["GIT_EDITOR"] == "true" {
 		delete(vars, "GIT_EDITOR") // a surrounding Claude Code sets it, so that git never opens an editor
 	}
-	vars["PWD"] = dir
+	vars["PWD"] = w.CWD
+	vars["CSD_WORKER_DIR"], vars["CSD_TMUX_NAME"] = w.Root.Path(), w.Name
 	for name, value := range more {
 		vars[name] = value
 	}

@@ -57,8 +57,8 @@ type Harness interface {
 	// An error says why this prompt cannot be sent.
 	Text(prompt string) (pasted string, err error)
 
-	// InComposer reports whether the prompt still stands in the input box of this screen: that another Enter is
-	// needed. It is false while a dialog is open, so that no Enter answers one.
+	// InComposer reports whether the prompt, or what Text made of it, still stands in the input box of this screen: that
+	// another Enter is needed. It is false while a dialog is open, so that no Enter answers one.
 	InComposer(screen, prompt string) bool
 
 	// Queues says what becomes of a prompt that is given while a turn runs.
@@ -91,6 +91,13 @@ type Screen interface {
 	// Started reports whether a session_start event was written since this start of the client, not in an earlier
 	// life of the worker.
 	Started(ctx context.Context) (bool, error)
+}
+
+// History is what a Screen may be able to do besides: a pane whose process has ended shows that in its last line, and
+// what it said first scrolls out of sight for it.
+type History interface {
+	// History is the visible text and so many lines that have scrolled out above it.
+	History(ctx context.Context, lines int) (string, error)
 }
 
 // Queue is what becomes of a prompt that is given while a turn runs.

@@ -79,13 +79,21 @@ func (w starting) alive(ctx context.Context, s Screen, last string) (string, err
 	}
 	screen, err := s.Capture(ctx)
 	if pane.Dead {
-		if err != nil {
+		pane = how(ctx, s, pane)
+		if screen, err = lastWords(ctx, s); err != nil {
 			screen = last
 		}
-		pane = how(ctx, s, pane)
 		return "", &DiedError{Status: pane.Status, Signal: pane.Signal, Pane: screen, Hint: w.hintOf(screen)}
 	}
 	return screen, err
+}
+
+// lastWords is what stands in the pane of a client that has ended.
+func lastWords(ctx context.Context, s Screen) (string, error) {
+	if h, ok := s.(History); ok {
+		return h.History(ctx, shownLines)
+	}
+	return s.Capture(ctx)
 }
 
 // how asks again how a client ended: tmux knows that a pane is dead a moment before it knows why.

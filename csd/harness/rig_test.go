@@ -190,6 +190,10 @@ func (r *rig) Capture(ctx context.Context) (string, error) {
 	return r.server.Capture(ctx, r.pane.Target(), 0)
 }
 
+func (r *rig) History(ctx context.Context, lines int) (string, error) {
+	return r.server.Capture(ctx, r.pane.Target(), lines)
+}
+
 func (r *rig) Keys(ctx context.Context, keys ...string) error {
 	return r.server.Keys(ctx, r.pane.Target(), keys...)
 }
