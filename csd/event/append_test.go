@@ -73,10 +73,10 @@ func TestF57_AppendFollowsNothing(t *testing.T) {
 func TestF28_LinesOfSeveralMegabytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "e")
 	var writers sync.WaitGroup
-	const n = 40
+	const n = 24
 	for i := range n {
 		writers.Go(func() {
-			line := fmt.Sprintf(`{"event":"x","n":%d,"text":"%s"}`+"\n", i, strings.Repeat(string(rune('a'+i%26)), 10+i%4*(2<<20)))
+			line := fmt.Sprintf(`{"event":"x","n":%d,"text":"%s"}`+"\n", i, strings.Repeat(string(rune('a'+i%26)), 10+i%3*(2<<20)))
 			if err := appendLine(path, []byte(line), os.O_CREATE); err != nil {
 				t.Error(err)
 			}

@@ -3,8 +3,11 @@ package event
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"time"
+
+	"github.com/sessevents/sessevents/internal/lines"
 )
 
 // The states of a worker as its events tell them.
@@ -100,7 +103,7 @@ func Counted(path string, t Tally) (State, Tally, error) {
 
 // On counts what came since t. A file that is shorter than it was is counted anew.
 func (t Tally) On(path string) (Tally, error) {
-	f, size, err := open(path)
+	f, end, err := open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Tally{}, nil
 	}
@@ -108,14 +111,14 @@ func (t Tally) On(path string) (Tally, error) {
 		return t, err
 	}
 	defer func() { _ = f.Close() }()
-	if size < t.Offset {
+	if end < t.Offset {
 		t = Tally{}
 	}
-	for line, err := range forward(f, t.Offset, size) {
+	for line, err := range lines.Forward(f, t.Offset, end, MaxLine) {
 		if err != nil {
-			return t, err
+			return t, fmt.Errorf("count events %s: %w", path, err)
 		}
-		t.Offset = line.End
+		t.Offset = behind(line)
 		if !counts(line) {
 			continue
 		}
