@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/sessevents/sessevents/internal/specfile"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -69,4 +70,20 @@ func TestFindLooksNearestFirst(t *testing.T) {
 	if got := strings.Join(names, " "); got != "above here mine shipped" {
 		t.Errorf("the list is %q", got)
 	}
+}
+
+// FuzzTheHeadOfASpecGivesItsName: a program that reads only the head of a spec talks to the daemon that the spec
+// names, or says that it does not know.
+func FuzzTheHeadOfASpecGivesItsName(f *testing.F) {
+	for _, src := range []string{base, "version: 1\nname: a\n\n  b\n", "name: a\nname: b\n", "# \xc2\x85name: b\nname: a\nx: y", "name: yes\nx: y\n"} {
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		places := specfile.Places{Builtin: fstest.MapFS{"s.yaml": {Data: src}}}
+		head := places.Head(specfile.Found{Path: "s.yaml", Builtin: true})
+		spec, _ := specs.Parse("s.yaml", src)
+		if head != "" && spec != nil && spec.Name != "" && spec.Name != head {
+			t.Errorf("the head gives %q, and the whole %q", head, spec.Name)
+		}
+	})
 }

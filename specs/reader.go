@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sessevents/sessevents/internal/specfile"
 )
 
 // reader turns YAML nodes into values and notes every fault on the way.
@@ -279,7 +281,7 @@ func (r *reader) version(n *yaml.Node) int {
 
 // isName reports whether s is a name of a source or a kind: 1 to 40 of a-z, 0-9 and -.
 func isName(s string) bool {
-	return consists(s, 40, func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' })
+	return specfile.IsName(s)
 }
 
 // consists reports whether s is 1 to most bytes that ok takes. A regular expression with a bounded repetition would
