@@ -148,7 +148,7 @@ func (f *codexFinder) back(l lines.Line) (*start, bool) {
 	f.hit = f.hit || f.want.any() || f.want.here(l)
 	begins := holds(l.Raw, `"task_started"`)
 	if !begins && !(codex{}).mayPrompt(l.Raw) {
-		if f.old != nil && (holds(l.Raw, `"assistant"`) || holds(l.Raw, `"call_id"`)) {
+		if f.old != nil && (codex{}).before(l.Raw) {
 			return f.oldStart(), false
 		}
 		return nil, false
@@ -158,8 +158,9 @@ func (f *codexFinder) back(l lines.Line) (*start, bool) {
 		return nil, false
 	}
 	if _, ok := r.userMessage(); ok {
+		before := f.oldStart()
 		f.prompted = r.Payload.TurnID
-		return nil, false
+		return before, false
 	}
 	if _, ok := r.oldPrompt(); ok {
 		before := f.oldStart()
@@ -177,6 +178,16 @@ func (f *codexFinder) back(l lines.Line) (*start, bool) {
 	}
 	f.hit = f.hit && !here
 	return nil, false
+}
+
+// before says whether a line belongs to what was before an old prompt: the model's part of a turn, or its end.
+func (codex) before(raw []byte) bool {
+	for _, word := range []string{`"assistant"`, `"call_id"`, `"task_complete"`, `"turn_aborted"`} {
+		if holds(raw, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // oldStart takes the old prompt as a beginning.

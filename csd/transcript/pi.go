@@ -140,7 +140,7 @@ func (f *piFinder) back(l lines.Line) (*start, bool) {
 
 // before settles the pending message: at is when the record before it was written.
 func (f *piFinder) before(at time.Time) *start {
-	if f.pending == nil || f.typed.Before(at) {
+	if f.pending == nil || !f.typed.IsZero() && f.typed.Before(at) {
 		f.pending = nil
 		return nil
 	}

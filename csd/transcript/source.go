@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -14,8 +15,11 @@ import (
 // source is an open transcript up to the end of its last whole line at the time of opening. A writer that goes on cannot
 // keep a reader.
 type source struct {
-	file *os.File
-	end  int64
+	file interface {
+		io.ReaderAt
+		io.Closer
+	}
+	end int64
 }
 
 func open(path string) (*source, error) {

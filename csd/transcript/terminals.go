@@ -36,16 +36,23 @@ func Terminals(path string, offset int64, running []Terminal) ([]Terminal, int64
 	if err != nil {
 		return running, offset, err
 	}
-	now := slices.Clone(running)
-	for line, err := range lines.Forward(s.file, from, s.end, lines.Limit) {
-		if err != nil {
-			return running, offset, err
-		}
-		if now, err = s.terminal(now, line); err != nil {
-			return running, offset, err
-		}
+	now, err := s.terminals(from, slices.Clone(running))
+	if err != nil {
+		return running, offset, err
 	}
 	return now, s.end, nil
+}
+
+func (s *source) terminals(from int64, now []Terminal) ([]Terminal, error) {
+	for line, err := range lines.Forward(s.file, from, s.end, lines.Limit) {
+		if err != nil {
+			return nil, err
+		}
+		if now, err = s.terminal(now, line); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
 }
 
 // terminal takes one line: a result that says that its command runs on, or the record of a command's end.
@@ -71,30 +78,34 @@ func (s *source) terminal(now []Terminal, l lines.Line) ([]Terminal, error) {
 		return now, nil
 	}
 	t := Terminal{CallID: p.CallID, ProcessID: id[1], Since: parseTime(r.Timestamp)}
-	call, found, err := s.callOf(p.CallID, l.Offset)
-	if err != nil || found && call.Name == "write_stdin" { // it polls one that we do not know of
+	call, over, err := s.callOf(p.CallID, l.Offset)
+	if err != nil || over || call.Name == "write_stdin" { // that one polls a terminal that we do not know of
 		return now, err
 	}
 	t.Command = call.command()
 	return append(now, t), nil
 }
 
-// callOf looks backward for the call of a result.
-func (s *source) callOf(id string, before int64) (codexPayload, bool, error) {
+// callOf looks backward for the call of a result; over: its command ended before the result was written.
+func (s *source) callOf(id string, before int64) (call codexPayload, over bool, err error) {
 	from, err := lines.Start(s.file, max(before-reach, 0), before)
 	if err != nil {
-		return codexPayload{}, false, err
+		return call, false, err
 	}
 	for line, err := range lines.Backward(s.file, from, before, lines.Limit) {
 		if err != nil {
-			return codexPayload{}, false, err
+			return call, false, err
 		}
 		var r codexRecord
-		if holds(line.Raw, `"`+id+`"`) && decode(line.Raw, &r) && r.Payload.CallID == id && r.Payload.Type == "function_call" {
-			return r.Payload, true, nil
+		if !holds(line.Raw, `"`+id+`"`) || !decode(line.Raw, &r) {
+			continue
 		}
+		if r.Payload.Type == "function_call" && r.Payload.CallID == id {
+			return r.Payload, over, nil
+		}
+		over = over || r.Payload.Item.Type == "CommandExecution" && r.Payload.Item.ID == id
 	}
-	return codexPayload{}, false, nil
+	return call, over, nil
 }
 
 // command is what a call of a shell runs.
