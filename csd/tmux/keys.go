@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -67,19 +66,25 @@ func (s *Server) send(ctx context.Context, t Target, flags, keys []string) error
 	return nil
 }
 
-// Capture returns the text that stands in a pane, with up to history lines of what has scrolled out at its top.
+// Capture returns the text that stands in a pane, with up to history lines of what has scrolled out at its top. Of a
+// dead pane it has those too that tmux scrolled out to say that it is dead.
 func (s *Server) Capture(ctx context.Context, t Target, history int) (string, error) {
 	target, err := t.spell()
 	if err != nil {
 		return "", err
 	}
-	args := []string{"capture-pane", "-p", "-t", target}
-	if history > 0 {
-		args = append(args, "-S", "-"+strconv.Itoa(history))
+	capture := func(lines int) string { return fmt.Sprintf("capture-pane -p -t %s -S -%d", target, lines) }
+	living := capture(history)
+	if history <= 0 {
+		living = "capture-pane -p -t " + target // "-S -0" would mean the first line of the history
 	}
-	out, err := s.run(ctx, nil, args...)
+	out, err := s.run(ctx, nil, "has-session", "-t", "="+t.Session, ";",
+		"if-shell", "-F", "-t", target, "#{pane_dead}", capture(max(history, lastWords)), living)
 	if err != nil {
 		return "", gone(err)
 	}
 	return strings.ToValidUTF8(out, "\ufffd"), nil
 }
+
+// lastWords is how much of the history of a dead pane is always read.
+const lastWords = 50

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Pane is what tmux knows of a pane.
@@ -16,7 +17,7 @@ type Pane struct {
 	// PID is the process that the pane was started with, also when that has ended.
 	PID int
 	// Dead says that the process has ended. Status is its exit status then, and Signal the number of the signal that
-	// ended it, if one did.
+	// ended it, if one did. Status is -1 where tmux has not learnt it yet, and with a signal.
 	Dead   bool
 	Status int
 	Signal string
@@ -89,7 +90,41 @@ func (s *Server) Pane(ctx context.Context, session string) (Pane, error) {
 	if err != nil {
 		return Pane{}, err
 	}
-	return Find(panes, session)
+	p, err := Find(panes, session)
+	if err != nil || !p.Dead || p.Status >= 0 || p.Signal != "" {
+		return p, err
+	}
+	return s.buried(ctx, p)
+}
+
+// buried asks again for the status of a dead pane: tmux sees that its terminal is closed some moments before it
+// learns how the process ended. It gives up soon, as a process may close its terminal and live on.
+func (s *Server) buried(ctx context.Context, p Pane) (Pane, error) {
+	target, err := p.Target().spell()
+	if err != nil {
+		return p, err
+	}
+	for range 20 {
+		timer := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return p, nil // what is known is true
+		}
+		out, err := s.run(ctx, nil, "display-message", "-p", "-t", target, paneFormat)
+		if err != nil {
+			return p, nil
+		}
+		now, err := parsePane(strings.TrimSuffix(out, "\n"))
+		if err != nil || now.ID != p.ID {
+			return p, nil
+		}
+		if p = now; !p.Dead || p.Status >= 0 || p.Signal != "" {
+			return p, nil
+		}
+	}
+	return p, nil
 }
 
 // Find picks the pane of a session from a list, as [Server.Pane] does.
@@ -128,6 +163,9 @@ func parsePane(line string) (Pane, error) {
 	var err error
 	if p.PID, err = strconv.Atoi(f[1]); err != nil {
 		return Pane{}, fmt.Errorf("tmux list-panes printed %q", line)
+	}
+	if p.Dead {
+		p.Status = -1
 	}
 	if f[3] != "" {
 		if p.Status, err = strconv.Atoi(f[3]); err != nil {

@@ -174,14 +174,14 @@ func TestF11_DeadPaneIsSeen(t *testing.T) {
 	if p := dead("failed", "echo last words; exit 3"); p.Status != 3 || p.Signal != "" || p.PID == 0 {
 		t.Errorf("after exit 3: %+v", p)
 	}
-	if p := dead("killed", "kill -9 $$"); p.Signal != "9" {
+	if p := dead("killed", "kill -9 $$"); p.Signal != "9" || p.Status != -1 {
 		t.Errorf("after kill -9: %+v", p)
 	}
 	p := dead("fine", "exit 0")
 	if p.Status != 0 || p.Signal != "" {
 		t.Errorf("after exit 0: %+v", p)
 	}
-	if text, err := s.Capture(ctx, tmux.Target{Session: "failed"}, 10); err != nil || !strings.Contains(text, "last words") {
+	if text, err := s.Capture(ctx, tmux.Target{Session: "failed"}, 0); err != nil || !strings.Contains(text, "last words") {
 		t.Errorf("Capture of a dead pane: %q, %v", text, err)
 	}
 	if err := s.Paste(ctx, p.Target(), []byte("touch /nowhere")); !errors.Is(err, tmux.ErrDead) {
