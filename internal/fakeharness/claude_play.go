@@ -1,0 +1,288 @@
+package fakeharness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// claudePlay is the model's side of one turn.
+type claudePlay struct {
+	*claude
+	turn    *claudeTurn
+	prompt  string
+	steps   []step
+	message string   // the id of the message that is being written
+	blocks  []object // its blocks
+	tool    string   // the last tool's output
+	partial string   // what was streamed when it was interrupted
+	running object   // the tool call that was
+}
+
+var errHung = errors.New("the turn hangs")
+
+// all plays the steps. The error is an apiError, or an interruption.
+func (y *claudePlay) all() (final string, err error) {
+	ctx := y.turn.ctx
+	if err := sleep(ctx, y.knobs.turn); err != nil {
+		return "", err
+	}
+	if y.knobs.silent {
+		<-ctx.Done()
+		return "", errHung
+	}
+	if y.knobs.fail != "" {
+		code := y.knobs.fail
+		if code == "1" {
+			code = "429"
+		}
+		return "", &apiError{code}
+	}
+	said := ""
+	for _, s := range y.steps {
+		text, err := y.step(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		if text != "" {
+			said = text
+		}
+	}
+	final = answer(y.prompt, y.steps, y.tool)
+	if said != "" {
+		final = said
+	}
+	return final, ctx.Err()
+}
+
+// step plays one step. text is an answer that the step itself gives.
+func (y *claudePlay) step(ctx context.Context, s step) (text string, err error) {
+	switch s.verb {
+	case "TOOL":
+		return "", y.call(ctx, s.arg, false)
+	case "BG":
+		return "", y.call(ctx, s.arg, true)
+	case "PERMIT":
+		return "", y.permit(ctx, s.arg)
+	case "SUB":
+		return "", y.subagent(s.arg)
+	case "BADTOOL":
+		y.use("no_such_tool", obj("x", 1))
+		y.emit("tool_use")
+		y.result(y.turn, y.running, "<tool_use_error>Error: No such tool available: no_such_tool</tool_use_error>", true, nil)
+	case "THINK":
+		y.say("thinking", s.arg)
+	case "SAY":
+		y.say("text", s.arg)
+		y.claude.say("● " + s.arg)
+	case "SLOW":
+		return "", y.stream(ctx, duration(s.arg))
+	case "HANG":
+		<-ctx.Done()
+		return "", errHung
+	case "ERR", "FAIL":
+		code, after, _ := strings.Cut(s.arg, " ")
+		if code == "" {
+			code = "529"
+		}
+		if err := sleep(ctx, duration(after)); err != nil {
+			return "", err
+		}
+		return "", &apiError{code}
+	case "REMEMBER":
+		y.mu.Lock()
+		y.memory = s.arg
+		y.mu.Unlock()
+	case "RECALL":
+		y.mu.Lock()
+		defer y.mu.Unlock()
+		return "Recalled: " + y.memory, nil
+	case "DIE":
+		crash(s.arg)
+	}
+	return "", nil
+}
+
+// crash ends the process with nothing tidied.
+func crash(arg string) {
+	if arg == "9" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	status, err := strconv.Atoi(arg)
+	if err != nil {
+		status = 1
+	}
+	os.Exit(status)
+}
+
+// say adds a block to the message.
+func (y *claudePlay) say(kind, text string) {
+	block := obj("type", kind, kind, text)
+	if kind == "thinking" {
+		block = block.and("signature", "c3R1Yg==")
+	}
+	y.blocks = append(y.blocks, block)
+}
+
+// use adds a tool call to the message.
+func (y *claudePlay) use(name string, input object) {
+	y.running = obj("type", "tool_use", "id", "toolu_"+hexID(12), "name", name, "input", input)
+	y.blocks = append(y.blocks, y.running)
+}
+
+// emit writes the message, a record a block, and begins another.
+func (y *claudePlay) emit(stop any) {
+	for _, block := range y.blocks {
+		y.assistant(obj("id", y.message, "type", "message", "role", "assistant", "model", "claude-opus-5-5", "content", []any{block},
+			"stop_reason", stop, "stop_sequence", nil, "usage", obj("input_tokens", 100, "output_tokens", 20)))
+	}
+	y.blocks, y.message = nil, "msg_"+hexID(12)
+}
+
+// call runs a command with the shell tool.
+func (y *claudePlay) call(ctx context.Context, command string, background bool) error {
+	input := obj("command", command, "description", "bg "+command)
+	if background {
+		input = input.and("run_in_background", true)
+	}
+	y.use("Bash", input)
+	y.emit("tool_use")
+	call, began := y.running, time.Now()
+	id := call[1].value.(string)
+	y.claude.say("● Bash(" + command + ")")
+	y.fire("PreToolUse", y.payload("PreToolUse", y.turn.id).and("tool_name", "Bash", "tool_input", input, "tool_use_id", id))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	base := func(event string) object {
+		return y.payload(event, y.turn.id).and("tool_name", "Bash", "tool_input", input)
+	}
+	response := obj("stdout", "", "stderr", "", "interrupted", false, "isImage", false, "noOutputExpected", false)
+	var text string
+	failed := false
+	if background {
+		task, output, err := y.background(id, command)
+		if err != nil {
+			return err
+		}
+		text = "Command running in background with ID: " + task + ". Output is being written to: " + output + ". You will be notified when it completes."
+		response = response.and("backgroundTaskId", task)
+	} else {
+		out, code := y.shell(ctx, command)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		text = strings.TrimSuffix(out, "\n")
+		y.tool = text
+		response[0].value = text
+		if failed = code != 0; failed {
+			text = strings.TrimSuffix(fmt.Sprintf("Exit code %d\n%s", code, text), "\n")
+		}
+	}
+	took := time.Since(began).Milliseconds()
+	if failed {
+		y.fire("PostToolUseFailure", base("PostToolUseFailure").and("tool_use_id", id, "error", text, "is_interrupt", false, "duration_ms", took))
+	} else {
+		y.fire("PostToolUse", base("PostToolUse").and("tool_response", response, "tool_use_id", id, "duration_ms", took))
+	}
+	y.result(y.turn, call, text, failed, response)
+	y.running = nil
+	y.fire("PostToolBatch", y.payload("PostToolBatch", y.turn.id))
+	for _, folded := range y.fold() {
+		y.prompt += "\n" + folded
+	}
+	return nil
+}
+
+// permit asks for leave first.
+func (y *claudePlay) permit(ctx context.Context, command string) error {
+	input := obj("command", command, "description", "asks")
+	y.setState("waiting", "permission prompt")
+	y.fire("PermissionRequest", y.payload("PermissionRequest", y.turn.id).and("tool_name", "Bash", "tool_input", input, "permission_suggestions", []any{}))
+	choice := y.ask(menu{
+		above: []string{strings.Repeat("─", y.width), " Bash command", "", " " + command, " This command requires approval", "", " Do you want to proceed?"},
+		items: []string{"Yes", "Yes, and switch to auto mode", "No"}, numbered: true, cursor: "❯", below: "Esc to cancel · Tab to amend", digits: true,
+	})
+	y.setState("busy", "")
+	if choice < 0 || choice == 2 {
+		y.use("Bash", input)
+		y.emit("tool_use")
+		y.turn.cancel()
+		return context.Canceled
+	}
+	return y.call(ctx, command, false)
+}
+
+// stream gives text bit by bit.
+func (y *claudePlay) stream(ctx context.Context, d time.Duration) error {
+	const tick = 100 * time.Millisecond
+	for i := 0; d > 0; i++ {
+		y.partial += fmt.Sprintf("tick %d\n", i)
+		if err := sleep(ctx, min(d, tick)); err != nil {
+			return err
+		}
+		d -= tick
+	}
+	y.say("text", y.partial)
+	y.partial = ""
+	return nil
+}
+
+// interrupted writes what an interruption leaves in the transcript. No hook tells of it.
+func (y *claudePlay) interrupted(string) {
+	said := "[Request interrupted by user]"
+	switch {
+	case y.running != nil:
+		y.result(y.turn, y.running, "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.", true, nil)
+		said = "[Request interrupted by user for tool use]"
+	case y.partial != "":
+		y.claude.say("● " + y.partial)
+		y.claudePlaySay()
+	}
+	y.claude.say("  ⎿  Interrupted · What should Claude do instead?")
+	y.write(obj("promptId", y.turn.id, "type", "user", "message", obj("role", "user", "content", []any{obj("type", "text", "text", said)}),
+		"rowSource", "harness", "interruptedMessageId", y.message))
+}
+
+// claudePlaySay writes what was streamed so far.
+func (y *claudePlay) claudePlaySay() {
+	id := y.message
+	y.say("text", y.partial)
+	y.emit(nil)
+	y.message = id
+}
+
+// subagent asks another agent, whose records have a file of their own.
+func (y *claudePlay) subagent(text string) error {
+	agent := "a" + hexID(16)
+	input := obj("description", "sub work", "prompt", text, "subagent_type", "general-purpose")
+	y.use("Agent", input)
+	y.emit("tool_use")
+	call := y.running
+	id := call[1].value.(string)
+	y.fire("PreToolUse", y.payload("PreToolUse", y.turn.id).and("tool_name", "Agent", "tool_input", input, "tool_use_id", id))
+	y.fire("SubagentStart", y.payload("SubagentStart", y.turn.id).and("agent_id", agent, "agent_type", "general-purpose"))
+	file := filepath.Join(strings.TrimSuffix(y.transcript, ".jsonl"), "subagents", "agent-"+agent+".jsonl")
+	reply := "Echo: " + text
+	for _, message := range []object{
+		obj("role", "user", "content", text),
+		obj("role", "assistant", "content", []any{obj("type", "text", "text", reply)}, "stop_reason", "end_turn"),
+	} {
+		if err := appendLine(file, obj("isSidechain", true, "agentId", agent, "type", message[0].value, "message", message, "uuid", uuid4(),
+			"timestamp", stamp(), "sessionId", y.sessionNow())); err != nil {
+			return err
+		}
+	}
+	y.fire("SubagentStop", y.payload("SubagentStop", y.turn.id).and("agent_id", agent, "agent_type", "general-purpose", "stop_hook_active", false,
+		"agent_transcript_path", file, "last_assistant_message", reply, "background_tasks", y.claude.running(), "session_crons", []any{}))
+	y.fire("PostToolUse", y.payload("PostToolUse", y.turn.id).and("tool_name", "Agent", "tool_input", input, "tool_response", obj("status", "completed", "agentId", agent), "tool_use_id", id))
+	y.result(y.turn, call, reply, false, nil)
+	y.running, y.tool = nil, reply
+	return nil
+}
