@@ -338,7 +338,7 @@ func (p pi) whose(s *source, offset int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, err := (&source{file: s.file, end: end}).locate(p.finder(sought{}))
+	from, err := (&source{file: s.file, end: end}).begin(p, sought{})
 	if errors.Is(err, ErrNoTurn) {
 		return "", nil
 	}

@@ -158,15 +158,21 @@ func read(kind Kind, path string, want sought) (Turn, error) {
 }
 
 func (s *source) turn(f format, want sought) (Turn, error) {
-	looking := f.finder(want)
-	from, err := s.locate(looking)
-	if tree, ok := looking.(*piFinder); ok && errors.Is(err, ErrNoTurn) && tree.broken() {
-		from, err = s.locate(&piFinder{want: want, loose: true})
-	}
+	from, err := s.begin(f, want)
 	if err != nil {
 		return Turn{}, err
 	}
 	return s.build(from, f.builder(from))
+}
+
+// begin finds where a turn begins. A tree of which a part is missing is gone through in the order of the file.
+func (s *source) begin(f format, want sought) (start, error) {
+	looking := f.finder(want)
+	from, err := s.locate(looking)
+	if tree, ok := looking.(*piFinder); ok && errors.Is(err, ErrNoTurn) && tree.broken() {
+		return s.locate(&piFinder{want: want, loose: true})
+	}
+	return from, err
 }
 
 // findPrompt gives the offset of the first prompt at or behind an offset whose digest is the one that is wanted.
