@@ -66,9 +66,9 @@ func Unwrap(text string) string {
 
 // wrapped splits text, which begins with the id of an opening mark, at the closing mark of that id.
 func wrapped(text string) (inner, after string, ok bool) {
-	const longest = 20 // digits
+	const longest = 20 // letters; it was seen to be four hexadecimal digits
 	head := text[:min(len(text), longest)]
-	id := head[:len(head)-len(strings.TrimLeft(head, "0123456789"))]
+	id := head[:len(head)-len(strings.TrimLeft(head, "0123456789abcdefABCDEF"))]
 	rest, ok := strings.CutPrefix(text[len(id):], wrapEnd+"\n")
 	if !ok || id == "" {
 		return "", "", false

@@ -162,6 +162,13 @@ func TestDigestIsTheSameForWhatIsPastedAndWhatArrives(t *testing.T) {
 	}
 }
 
+// TestDigestKnowsHexadecimalMarks: the client numbers its pastes so; digits alone are a chance.
+func TestDigestKnowsHexadecimalMarks(t *testing.T) {
+	if event.Digest("\n\n<pasted_content id=\"8fe1\">\na\nb\n</pasted_content id=\"8fe1\">\n") != event.Digest("a\nb") {
+		t.Error("a wrapped prompt is another one")
+	}
+}
+
 func TestUnwrapTakesOffOnlyWholeWrappers(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain",
