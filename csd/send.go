@@ -61,6 +61,7 @@ type sending struct {
 	pasted  string // what stands in the input box
 	busy    bool
 	retried int
+	other   bool // a prompt came in the meantime that is not this one, as far as its digest tells
 	sent    Sent
 	read    int64 // how far the events were read
 }
@@ -195,8 +196,8 @@ func (s *sending) nudge(ctx context.Context) (stands bool, err error) {
 	if s.harness.InComposer(text, s.pasted) {
 		return true, s.enter(ctx)
 	}
-	// An empty box of a client that says it is idle, twice: the text itself was lost.
-	if live, ok := s.live(ctx, s.pid); ok && live.State == harness.Idle && !s.busy {
+	// An empty box of a client that says it is idle and has told of no prompt, twice: the text itself was lost.
+	if live, ok := s.live(ctx, s.pid); ok && live.State == harness.Idle && !s.busy && !s.other {
 		if s.retried++; s.retried == 2 {
 			return true, s.paste(ctx)
 		}
@@ -267,7 +268,11 @@ func (s *sending) confirmed() (bool, error) {
 		}
 		s.read = line.End
 		e, err := event.Parse(line.Raw)
-		if err != nil || e.Name != event.UserPromptSubmit || e.Notification != nil || e.PromptSHA256 != s.sent.Digest {
+		if err != nil || e.Name != event.UserPromptSubmit || e.Notification != nil {
+			continue
+		}
+		if e.PromptSHA256 != s.sent.Digest {
+			s.other = true
 			continue
 		}
 		s.sent.Queued = e.Queued || s.busy && s.harness.Queues() == harness.QueueFolds
