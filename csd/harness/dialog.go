@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// dialog is a question of a client whose answer is known: the screen holds text, and the entry want is chosen.
+// dialog is a question of a client whose answer is known: the screen holds text, and the entry want, there or below
+// it, is chosen. No entry above the text can be the chosen one.
 type dialog struct {
 	text string
 	want string
@@ -42,7 +43,7 @@ func (d dialog) move(screen string) string {
 		return ""
 	}
 	cursor, want := -1, -1
-	for i, line := range lines[from+1:] {
+	for i, line := range lines[from:] {
 		text, chosen := entry(line)
 		if chosen && cursor < 0 {
 			cursor = i

@@ -19,9 +19,9 @@ var foreign = []string{
 	"CLAUDE_CODE_TOOL_USE_ID", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR",
 	"NoDefaultCurrentDirectoryInExePath",
 	// Codex.
-	"CODEX_CI", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_MANAGED_BY_BUN", "CODEX_MANAGED_BY_NPM",
+	"CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS", "CODEX_CI", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_MANAGED_BY_BUN", "CODEX_MANAGED_BY_NPM",
 	"CODEX_MANAGED_BY_PNPM", "CODEX_MANAGED_BY_VITE_PLUS", "CODEX_MANAGED_PACKAGE_ROOT", "CODEX_SANDBOX",
-	"CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_TURN_ID",
+	"CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_TURN_ID", "CODEX_VERSION",
 	// Pi, and csd's own workers.
 	"PI_CODING_AGENT", "PI_CODING_AGENT_SESSION_DIR", "CSD_EXE", "CSD_TMUX_NAME",
 }
@@ -30,6 +30,17 @@ var foreign = []string{
 var selectors = []string{
 	"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
 	"CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE",
+}
+
+// muted are variables that a person may set too, with the value that a client gives them for its tools, and the
+// variable by which that client is known.
+var muted = []struct{ where, name, value string }{
+	{"CLAUDECODE", "GIT_EDITOR", "true"},
+	{"CODEX_CI", "COLORTERM", ""},
+	{"CODEX_CI", "GH_PAGER", "cat"},
+	{"CODEX_CI", "GIT_PAGER", "cat"},
+	{"CODEX_CI", "NO_COLOR", "1"},
+	{"CODEX_CI", "PAGER", "cat"},
 }
 
 // environment is the worker's: the caller's, cleaned, with more set. It says whose worker that is: by this csd finds
@@ -43,8 +54,10 @@ func environment(w Worker, more map[string]string) []string {
 		}
 		vars[name] = value
 	}
-	if isClaudeTool(w.Environ) && vars["GIT_EDITOR"] == "true" {
-		delete(vars, "GIT_EDITOR") // a surrounding Claude Code sets it, so that git never opens an editor
+	for _, m := range muted {
+		if slices.ContainsFunc(w.Environ, func(pair string) bool { return strings.HasPrefix(pair, m.where+"=") }) && vars[m.name] == m.value {
+			delete(vars, m.name)
+		}
 	}
 	vars["PWD"] = w.CWD
 	vars["CSD_WORKER_DIR"], vars["CSD_TMUX_NAME"] = w.Root.Path(), w.Name
@@ -57,10 +70,6 @@ func environment(w Worker, more map[string]string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func isClaudeTool(environ []string) bool {
-	return slices.ContainsFunc(environ, func(pair string) bool { return strings.HasPrefix(pair, "CLAUDECODE=") })
 }
 
 // homeDir is the folder that a variable names, else one below HOME. Both become absolute, since the worker starts in
