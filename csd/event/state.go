@@ -74,6 +74,9 @@ func stateAfter(e Event) string {
 	case UserPromptSubmit, PreToolUse, PostToolUse:
 		return Working
 	case SessionEnd:
+		if e.Reason == "clear" || e.Reason == "resume" { // of Claude Code, which goes on with another session
+			return Idle
+		}
 		return Terminated
 	}
 	return ""

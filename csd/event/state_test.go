@@ -16,20 +16,21 @@ func line(name, more string, second string) string {
 func TestStateIsThatOfTheLastKnownEvent(t *testing.T) {
 	start, prompt, tool := line("session_start", `,"source":"startup"`, "01"), line("user_prompt_submit", `,"turn_id":"t"`, "02"), line("pre_tool_use", "", "03")
 	for name, row := range map[string]struct{ content, state, since string }{
-		"nothing":                      {"", event.StateUnknown, ""},
-		"garbage":                      {"garbage\n[]\n{}\n", event.StateUnknown, ""},
-		"a start":                      {start, event.Idle, "01"},
-		"a prompt":                     {start + prompt, event.Working, "02"},
-		"a tool: since the prompt":     {start + prompt + tool, event.Working, "02"},
-		"an answer":                    {start + prompt + tool + line("stop", "", "04"), event.Idle, "04"},
-		"the second turn":              {start + prompt + line("stop", "", "04") + line("user_prompt_submit", "", "05") + line("post_tool_use", "", "06"), event.Working, "05"},
-		"an end":                       {start + prompt + line("session_end", "", "05"), event.Terminated, "05"},
-		"F26 an event of a newer csd":  {start + prompt + line("stop", "", "04") + line("stop_failure", "", "05"), event.Idle, "04"},
-		"a compaction in a turn":       {start + prompt + line("session_start", `,"source":"compact"`, "04"), event.Working, "02"},
-		"a compaction after a turn":    {start + prompt + line("stop", "", "04") + line("session_start", `,"source":"compact"`, "05"), event.Idle, "04"},
-		"garbage behind":               {start + prompt + "{\"event\":\"sto\n\n\x00\n", event.Working, "02"},
-		"resumed after an end":         {start + line("session_end", "", "03") + line("session_start", `,"source":"resume"`, "04"), event.Idle, "04"},
-		"a notification starts a turn": {start + line("stop", "", "04") + line("user_prompt_submit", `,"notification":{"task_id":"b","status":"failed"}`, "05"), event.Working, "05"},
+		"nothing":                            {"", event.StateUnknown, ""},
+		"garbage":                            {"garbage\n[]\n{}\n", event.StateUnknown, ""},
+		"a start":                            {start, event.Idle, "01"},
+		"a prompt":                           {start + prompt, event.Working, "02"},
+		"a tool: since the prompt":           {start + prompt + tool, event.Working, "02"},
+		"an answer":                          {start + prompt + tool + line("stop", "", "04"), event.Idle, "04"},
+		"the second turn":                    {start + prompt + line("stop", "", "04") + line("user_prompt_submit", "", "05") + line("post_tool_use", "", "06"), event.Working, "05"},
+		"an end":                             {start + prompt + line("session_end", "", "05"), event.Terminated, "05"},
+		"F26 an event of a newer csd":        {start + prompt + line("stop", "", "04") + line("stop_failure", "", "05"), event.Idle, "04"},
+		"a compaction in a turn":             {start + prompt + line("session_start", `,"source":"compact"`, "04"), event.Working, "02"},
+		"a compaction after a turn":          {start + prompt + line("stop", "", "04") + line("session_start", `,"source":"compact"`, "05"), event.Idle, "04"},
+		"garbage behind":                     {start + prompt + "{\"event\":\"sto\n\n\x00\n", event.Working, "02"},
+		"F32 a session that another follows": {start + prompt + line("session_end", `,"reason":"clear"`, "05"), event.Idle, "05"},
+		"resumed after an end":               {start + line("session_end", "", "03") + line("session_start", `,"source":"resume"`, "04"), event.Idle, "04"},
+		"a notification starts a turn":       {start + line("stop", "", "04") + line("user_prompt_submit", `,"notification":{"task_id":"b","status":"failed"}`, "05"), event.Working, "05"},
 	} {
 		s, err := event.Of(fileOf(t, row.content))
 		since := ""

@@ -10,10 +10,8 @@ import (
 // claudeFailure is the kind of failure that Claude Code calls by a word of its own.
 func claudeFailure(word string) event.FailureType {
 	switch word {
-	case "oauth_org_not_allowed", "verification_required", "cloud_credential_error":
+	case "oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error":
 		return event.AuthenticationFailed
-	case "account_on_hold":
-		return event.BillingError
 	}
 	if t := event.FailureType(word); slices.Contains(event.FailureTypes, t) {
 		return t
@@ -24,7 +22,7 @@ func claudeFailure(word string) event.FailureType {
 // statuses are the HTTP statuses that say more than their class.
 var statuses = map[string]event.FailureType{
 	"401": event.AuthenticationFailed, "402": event.BillingError, "403": event.AuthenticationFailed,
-	"404": event.ModelNotFound, "429": event.RateLimit, "529": event.Overloaded,
+	"404": event.ModelNotFound, "429": event.RateLimit, "503": event.Overloaded, "529": event.Overloaded,
 }
 
 // phrases are what else an error text may say, the more telling ones first.

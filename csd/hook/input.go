@@ -125,8 +125,6 @@ func pi(in input) (event.Event, bool) {
 		e.Interrupted = true
 	case "error":
 		e.Error = &event.Failure{Type: textFailure(in.Error), Message: in.Error}
-	case "length":
-		e.Error = &event.Failure{Type: event.MaxOutputTokens, Message: "the answer was cut off at the model's limit"}
 	}
 	return e, true
 }

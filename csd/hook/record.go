@@ -12,14 +12,12 @@ import (
 
 // record is one call of a hook that has something to say.
 type record struct {
-	ctx     context.Context
 	root    *store.Root
 	session store.Session
-	said    input
 }
 
 // write appends e, if the root knows the worker.
-func (r record) write(e event.Event) {
+func (r record) write(ctx context.Context, e event.Event) {
 	e.Worker, e.Harness, e.At = r.session.Worker, r.session.Harness, r.session.At
 	// A client tells of a new session with its start; where that was missed, with the next prompt. What else comes from
 	// a session that is not the worker's, as of a subagent, does not make it the worker's.
@@ -31,16 +29,14 @@ func (r record) write(e event.Event) {
 			e.Queued = e.Queued || r.running(m, e.TurnID)
 		case event.Stop:
 			if r.session.Harness == "codex" {
-				e.BackgroundTasks = r.terminals(e.TranscriptPath)
+				e.BackgroundTasks = r.terminals(ctx, e.TranscriptPath)
 			}
 		}
 		if r.session.Harness == "codex" && m.SessionID != r.session.ID && nested() {
 			return
 		}
 	}
-	if r.ctx.Err() == nil {
-		_ = r.root.Record(r.session, e)
-	}
+	_ = r.root.Record(ctx, r.session, e) // nobody is there to hear of it
 }
 
 // running reports whether the turn with the id runs already: a prompt that is given to a busy client is told at once,
@@ -55,13 +51,13 @@ func (r record) running(m store.Meta, turn string) bool {
 const maxUnread = 32 << 20
 
 // terminals are the background terminals that run at the end of a turn of codex, which tells them to its rollout only.
-func (r record) terminals(rollout string) []event.Task {
+func (r record) terminals(ctx context.Context, rollout string) []event.Task {
 	info, err := os.Stat(rollout)
 	if err != nil {
 		return nil
 	}
 	var running []transcript.Terminal
-	_ = r.root.UpdateState(r.ctx, r.session.Worker, func(s *store.State) error {
+	_ = r.root.UpdateState(ctx, r.session.Worker, func(s *store.State) error {
 		offset := s.TerminalsOffset
 		if s.Transcript != rollout || offset > info.Size() || json.Unmarshal(s.Terminals, &running) != nil {
 			running, offset = nil, 0

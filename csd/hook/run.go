@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/store"
 )
 
@@ -23,8 +24,11 @@ const Word = "hook"
 var Ignored = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGXFSZ}
 
 const (
-	// patience is how long a hook takes at most. Clients do not always close the pipe to it.
+	// patience is how long a hook waits for its input. Clients do not always close the pipe to it.
 	patience = 4500 * time.Millisecond
+	// diligence is how long it has for the rest, which takes a millisecond on a machine that has nothing else to do. A
+	// line that comes late is better than none.
+	diligence = 10 * time.Second
 	// maxInput is how much a hook reads at most.
 	maxInput = 64 << 20
 )
@@ -32,50 +36,84 @@ const (
 // Run runs the hook that the words after "csd hook" ask for: HARNESS ROOT NAME [EVENT]. It reads one JSON value from
 // stdin, no further than its end, and appends one event, if ROOT has a worker NAME of that harness.
 //
-// It returns within five seconds, also where stdin is never closed and where the disk stands still; what it began then
-// goes on until the process ends, which is to be at once. There is nothing to return: whatever went wrong, the client
-// must not hear of it.
+// Where stdin is never closed, or has no whole value, it returns within five seconds; a goroutine that still reads ends
+// with the process, which is to be at once. There is nothing to return: whatever went wrong, the client must not hear
+// of it.
 func Run(ctx context.Context, args []string, stdin io.Reader, getenv func(string) string, now func() time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }() // exit status 2 would be a command to the client
-		run(ctx, args, stdin, getenv, now)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
+	defer func() { _ = recover() }() // exit status 2 would be a command to the client
+	h, ok := parse(args)
+	if !ok {
+		return
 	}
+	said, ok := await(ctx, stdin)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, diligence)
+	defer cancel()
+	h.handle(ctx, said, getenv, now())
 }
 
-func run(ctx context.Context, args []string, stdin io.Reader, getenv func(string) string, now func() time.Time) {
+// call is what the words of a call ask for.
+type call struct {
+	harness, worker string
+	translate       func(input) (event.Event, bool)
+	root            *store.Root
+	event           string // where the input does not say it
+}
+
+func parse(args []string) (call, bool) {
 	if len(args) != 3 && len(args) != 4 {
+		return call{}, false
+	}
+	c := call{harness: args[0], worker: args[2], translate: harnesses[args[0]]}
+	if len(args) == 4 {
+		c.event = args[3]
+	}
+	if c.translate == nil || !store.ValidName(c.worker) {
+		return call{}, false
+	}
+	var err error
+	c.root, err = store.At(args[1])
+	return c, err == nil
+}
+
+// await reads the input, unless it does not come.
+func await(ctx context.Context, stdin io.Reader) (input, bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	got := make(chan *input, 1)
+	go func() {
+		var said *input
+		defer func() { _ = recover(); got <- said }()
+		var in input
+		if read(stdin, &in) {
+			said = &in
+		}
+	}()
+	select {
+	case said := <-got:
+		if said != nil {
+			return *said, true
+		}
+	case <-ctx.Done():
+	}
+	return input{}, false
+}
+
+func (c call) handle(ctx context.Context, said input, getenv func(string) string, now time.Time) {
+	if said.HookEventName == "" {
+		said.HookEventName = c.event
+	}
+	e, ok := c.translate(said)
+	if !ok || !store.ValidID(said.SessionID) {
 		return
 	}
-	translate, ok := harnesses[args[0]]
-	if !ok || !store.ValidName(args[2]) {
-		return
-	}
-	root, err := store.At(args[1])
-	if err != nil {
-		return
-	}
-	var said input
-	if !read(stdin, &said) || ctx.Err() != nil {
-		return
-	}
-	if said.HookEventName == "" && len(args) == 4 {
-		said.HookEventName = args[3]
-	}
-	r := record{root: root, said: said, ctx: ctx, session: store.Session{
-		Worker: args[2], Harness: args[0], ID: said.SessionID, TranscriptPath: said.TranscriptPath, CWD: said.CWD,
-		TmuxSocket: socket(getenv), At: now(),
+	r := record{root: c.root, session: store.Session{
+		Worker: c.worker, Harness: c.harness, ID: said.SessionID, TranscriptPath: said.TranscriptPath, CWD: said.CWD,
+		TmuxSocket: socket(getenv), At: now,
 	}}
-	if e, ok := translate(said); ok && store.ValidID(said.SessionID) {
-		r.write(e)
-	}
+	r.write(ctx, e)
 }
 
 // read reads one JSON object from r and reports whether there was one. It does not wait for what may follow.

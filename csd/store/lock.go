@@ -26,14 +26,14 @@ var ErrReserved = errors.New("another launch or adopt of this name is running")
 // Reserve takes a name for a launch until release is called. It does not wait: the error is ErrReserved where another
 // process has it.
 func (r *Root) Reserve(name string) (release func(), err error) {
-	f, err := r.take(name, lockLaunch)
+	release, err = r.take(name, lockLaunch)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrReserved
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reserve name %q: %w", name, err)
 	}
-	return func() { r.free(f) }, nil
+	return release, nil
 }
 
 // Reserved reports whether somebody holds the reservation of name.
@@ -52,20 +52,26 @@ func (r *Root) Lock(ctx context.Context, name string) (unlock func(), err error)
 }
 
 func (r *Root) wait(ctx context.Context, name, which string) (unlock func(), err error) {
+	err = r.retry(ctx, name, func() error {
+		unlock, err = r.take(name, which)
+		return err
+	})
+	return unlock, err
+}
+
+// retry calls do until it gets the lock that it needs: as long as its error is EWOULDBLOCK, and ctx lasts.
+func (r *Root) retry(ctx context.Context, name string, do func() error) error {
 	pause := time.Millisecond
 	for {
-		f, err := r.take(name, which)
-		if err == nil {
-			return func() { r.free(f) }, nil
-		}
+		err := do()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("lock worker %q: %w", name, err)
+			return err
 		}
 		t := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			return nil, fmt.Errorf("lock worker %q: %w", name, ctx.Err())
+			return fmt.Errorf("lock worker %q: %w", name, ctx.Err())
 		case <-t.C:
 		}
 		pause = min(2*pause, 50*time.Millisecond)
@@ -95,10 +101,10 @@ func (r *Root) lockFile(name, which string) string {
 	return r.file(filepath.Join(locks, name+which))
 }
 
-// take takes a lock, or returns EWOULDBLOCK.
-func (r *Root) take(name, which string) (*os.File, error) {
+// take takes a lock, or returns EWOULDBLOCK. Giving it back removes its file.
+func (r *Root) take(name, which string) (unlock func(), err error) {
 	if !ValidName(name) {
-		return nil, fmt.Errorf("%q is no name of a worker", name)
+		return nil, fmt.Errorf("lock worker: %q is no name of one", name)
 	}
 	if err := r.folder(locks); err != nil {
 		return nil, err
@@ -107,29 +113,26 @@ func (r *Root) take(name, which string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("lock worker: %w", err)
 		}
 		if err := flock(f); err != nil {
-			return nil, errors.Join(err, f.Close())
+			return nil, errors.Join(fmt.Errorf("lock worker %q: %w", name, err), f.Close())
 		}
-		// The last holder removes the file: what is locked has to be what has the name.
+		// The last holder has removed the file: what is locked has to be what has the name.
 		mine, err := f.Stat()
 		if err != nil {
-			return nil, errors.Join(err, f.Close())
+			return nil, errors.Join(fmt.Errorf("lock worker %q: %w", name, err), f.Close())
 		}
 		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
-			return f, nil
+			return func() {
+				_ = os.Remove(path) // while it is held
+				_ = f.Close()
+			}, nil
 		}
 		if err := f.Close(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("lock worker %q: %w", name, err)
 		}
 	}
-}
-
-// free removes the lock's file, while it is held, and gives the lock back.
-func (r *Root) free(f *os.File) {
-	_ = os.Remove(f.Name())
-	_ = f.Close()
 }
 
 func flock(f *os.File) error {

@@ -50,8 +50,8 @@ func (r *Root) remove(name string, m *Meta) error {
 // unlockDead removes the files of locks that a killed process left; one that is held stays.
 func (r *Root) unlockDead(name string) {
 	for _, which := range []string{lockSend, lockLaunch} {
-		if f, err := r.take(name, which); err == nil {
-			r.free(f)
+		if unlock, err := r.take(name, which); err == nil {
+			unlock()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,32 +26,45 @@ type Session struct {
 
 // Record appends e to the events of the session's worker. A worker that has only a marker is registered by that; one
 // that began another session is pointed to it. It returns an *UnknownError, and leaves no file behind, where the root
-// knows no such worker, be it that it was stopped this moment.
-func (r *Root) Record(s Session, e event.Event) error {
+// knows no such worker, be it that it was stopped this moment. It waits for other processes as long as ctx lasts.
+func (r *Root) Record(ctx context.Context, s Session, e event.Event) error {
 	if !ValidID(s.ID) {
 		return fmt.Errorf("record event of worker %q: %q is no session id", s.Worker, s.ID)
 	}
-	m, registered := r.Lookup(s.Worker, s.ID)
-	if registered = registered && m.TmuxName == s.Worker; registered && m.Harness != s.Harness {
-		return &UnknownError{s.Worker}
-	}
-	if !registered && !r.marked(s) {
-		return &UnknownError{s.Worker}
-	}
-	if registered && !s.changes(m) {
-		// Nearly always: no lock, and nothing is made, so that no file of a worker that is stopped meanwhile comes back.
-		err := event.AppendExisting(r.EventsFile(m), e)
-		if !errors.Is(err, os.ErrNotExist) {
+	return r.retry(ctx, s.Worker, func() error {
+		if done, err := r.recordKnown(s, e); done {
 			return err
 		}
-	}
-	return r.withMeta(s.Worker, func() error {
+		unlock, err := r.take(s.Worker, lockMeta)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		m, err := r.join(s)
 		if err != nil {
 			return err
 		}
 		return event.Append(r.EventsFile(m), e)
 	})
+}
+
+// recordKnown is Record where nothing changes, which is nearly always: without a lock and without making a file, so
+// that none of a worker that is stopped meanwhile comes back. It reports whether that was all.
+func (r *Root) recordKnown(s Session, e event.Event) (done bool, err error) {
+	m, ok := r.Lookup(s.Worker, s.ID)
+	switch {
+	case !ok || m.TmuxName != s.Worker:
+		if r.marked(s) {
+			return false, nil
+		}
+		return true, &UnknownError{s.Worker}
+	case m.Harness != s.Harness:
+		return true, &UnknownError{s.Worker}
+	case s.changes(m):
+		return false, nil
+	}
+	err = event.AppendExisting(r.EventsFile(m), e)
+	return !errors.Is(err, os.ErrNotExist), err
 }
 
 func (r *Root) marked(s Session) bool {
