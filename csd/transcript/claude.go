@@ -10,7 +10,7 @@ import (
 type claude struct{}
 
 func (claude) finder(want sought) finder { return &claudeFinder{want: want} }
-func (claude) builder(s start) builder   { return &claudeBuilder{start: s.offset} }
+func (claude) builder(s start) builder   { return &claudeBuilder{start: s} }
 func (claude) candidate(raw []byte) bool { return holds(raw, `"user"`) && !holds(raw, `"tool_result"`) }
 
 func (c claude) prompt(raw []byte) (string, bool) {
@@ -33,33 +33,52 @@ func (c claude) prompt(raw []byte) (string, bool) {
 	return "", false
 }
 
-// claudeFinder looks for a person's prompt.
+// claudeFinder looks for a person's prompt: a record of its own, or words that went into a turn which the client began by
+// itself.
 type claudeFinder struct {
-	want sought
-	hit  bool // a record of the turn that is being gone through is what is sought
+	want   sought
+	hit    bool  // a record of the turn that is being gone through is what is sought
+	queued int64 // the first of such words that were passed, plus one
 }
 
 func (f *claudeFinder) back(l lines.Line) (*start, bool) {
 	named := f.want.mayHold(l.Raw)
 	f.hit = f.hit || f.want.any() || f.want.here(l)
-	if !named && !(claude{}).candidate(l.Raw) || !claudeMatters(l.Raw) {
+	queued := holds(l.Raw, `"queued_command"`)
+	if !named && !queued && !(claude{}).candidate(l.Raw) || !claudeMatters(l.Raw) {
 		return nil, false
 	}
 	var r claudeRecord
-	if !decode(l.Raw, &r) || r.Type != "user" {
+	if !decode(l.Raw, &r) {
 		return nil, false
 	}
+	switch r.Type {
+	case "attachment":
+		if said, _ := r.queued(); said == prompt {
+			f.queued = l.Offset + 1
+		}
+	case "user":
+		return f.user(&r, l.Offset, named), false
+	}
+	return nil, false
+}
+
+func (f *claudeFinder) user(r *claudeRecord, offset int64, named bool) *start {
 	said, _, _ := r.user()
 	if named && said != silence && f.want.is(r.id()) {
 		f.hit = true
 	}
-	if said != prompt {
-		return nil, false
+	switch {
+	case said == notification && f.queued > 0:
+		offset = f.queued - 1
+	case said != prompt:
+		return nil
 	}
+	f.queued = 0
 	if f.hit {
-		return &start{id: r.id(), offset: l.Offset}, true
+		return &start{id: r.id(), offset: offset}
 	}
-	return nil, false
+	return nil
 }
 
 func (f *claudeFinder) top() *start { return nil }
@@ -67,7 +86,7 @@ func (f *claudeFinder) top() *start { return nil }
 // claudeBuilder makes a turn. Once the client has spoken to the model by itself, what follows is no part of the turn's
 // own answer: it ends nothing and settles nothing.
 type claudeBuilder struct {
-	start   int64
+	start   start
 	t       Turn
 	foreign bool
 }
@@ -101,12 +120,7 @@ func (b *claudeBuilder) add(l lines.Line) bool {
 	case "assistant":
 		b.assistant(&r, base)
 	case "attachment":
-		if said, text := r.queued(); said == prompt {
-			b.settle(false)
-			b.item(base.with(ItemPrompt, unwrap(text)))
-		} else if said == notification {
-			b.item(base.with(ItemNotification, summary(text)))
-		}
+		return b.attachment(&r, base)
 	case "system":
 		b.system(&r, base)
 	}
@@ -132,14 +146,34 @@ func (b *claudeBuilder) end(e End) {
 	b.t.own = len(b.t.Items)
 }
 
+// begin takes the prompt that begins the turn. It is false for that of another one.
+func (b *claudeBuilder) begin(text string, base Item) bool {
+	if base.Offset != b.start.offset {
+		return false
+	}
+	b.t.ID, b.t.Prompt, b.t.Offset, b.t.At = b.start.id, unwrap(text), base.Offset, base.At
+	return true
+}
+
+func (b *claudeBuilder) attachment(r *claudeRecord, base Item) bool {
+	said, text := r.queued()
+	switch {
+	case said == prompt && (b.foreign || base.Offset == b.start.offset):
+		return b.begin(text, base)
+	case said == prompt:
+		b.settle(false)
+		b.item(base.with(ItemPrompt, unwrap(text)))
+	case said == notification:
+		b.item(base.with(ItemNotification, summary(text)))
+	}
+	return true
+}
+
 func (b *claudeBuilder) user(r *claudeRecord, base Item) bool {
 	said, text, list := r.user()
 	switch said {
 	case prompt:
-		if base.Offset != b.start {
-			return false
-		}
-		b.t.ID, b.t.Prompt, b.t.Offset, b.t.At = r.id(), unwrap(text), base.Offset, base.At
+		return b.begin(text, base)
 	case results:
 		b.settle(false)
 		for _, one := range list {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -292,7 +293,7 @@ func (p pi) ends(s *source, from int64) ([]End, int64, error) {
 			return nil, 0, err
 		}
 		var e piEntry
-		if !holds(line.Raw, `"message"`) || !decode(line.Raw, &e) || e.Type != "message" {
+		if failed == nil && !p.mayEnd(line.Raw) || !decode(line.Raw, &e) || e.Type != "message" {
 			continue
 		}
 		if failed != nil && e.Message.Role != "assistant" {
@@ -316,6 +317,15 @@ func (p pi) ends(s *source, from int64) ([]End, int64, error) {
 		return ends, failed.Offset, nil
 	}
 	return ends, s.end, nil
+}
+
+// mayEnd says whether a line can be a closing record. What a message stopped for stands behind all that it holds.
+func (pi) mayEnd(raw []byte) bool {
+	if !holds(raw, `"stopReason"`) { // spares the slow look from the back
+		return false
+	}
+	i := bytes.LastIndex(raw, []byte(`"stopReason"`))
+	return !bytes.HasPrefix(raw[i:], []byte(`"stopReason":"toolUse"`))
 }
 
 func (pi) end(e *piEntry, offset int64) (End, bool) {

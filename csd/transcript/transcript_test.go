@@ -142,6 +142,32 @@ func TestF36_QueuedPromptIsItsOwnTurn(t *testing.T) {
 	}
 }
 
+// TestF36_PromptThatWentIntoATurnOfTheClientsOwn: the running turn began with a notification, so the prompt in it begins
+// one of the person's, whose end bears the notification's id.
+func TestF36_PromptThatWentIntoATurnOfTheClientsOwn(t *testing.T) {
+	path := file(t, person, done, over)
+	at := add(t, path,
+		`{"type":"user","promptId":"n1","origin":{"kind":"task-notification"},"message":{"role":"user","content":"<task-notification>\n<summary>it ended</summary>\n</task-notification>"}}`,
+		`{"type":"assistant","message":{"id":"m3","role":"assistant","stop_reason":"tool_use","content":[{"type":"text","text":"let me look"},{"type":"tool_use","id":"t9","name":"Bash","input":{}}]}}`,
+		`{"type":"user","promptId":"n1","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"ok"}]}}`,
+		`{"type":"attachment","attachment":{"type":"queued_command","prompt":"and that","commandMode":"prompt"}}`,
+		`{"type":"assistant","message":{"id":"m4","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"that as well"}]}}`, over)
+	turn, err := FindPrompt(Claude, path, at, digest, digest("and that"))
+	if err != nil || turn.ID != "n1" || turn.Prompt != "and that" || turn.FinalText() != "that as well" || turn.End == nil || turn.End.TurnID != "n1" {
+		t.Errorf("%+v, %v", turn, err)
+	}
+	if turn := last(t, Claude, path); turn.Prompt != "and that" {
+		t.Errorf("%+v", turn)
+	}
+	if turn, err := Find(Claude, path, "p1"); err != nil || turn.FinalText() != "done" || turn.Items[len(turn.Items)-1].Kind != ItemToolResult {
+		t.Errorf("%+v, %v", turn, err)
+	}
+	ends, _, err := Ends(Claude, path, at)
+	if err != nil || len(ends) != 1 || ends[0].TurnID != "n1" || ends[0].LastMessage != "that as well" {
+		t.Errorf("%+v, %v", ends, err)
+	}
+}
+
 func TestDecision8_FinalTextJoinsTheBlocksOfOneMessage(t *testing.T) {
 	path := file(t, person, working, ran,
 		`{"type":"assistant","message":{"id":"m2","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"one"}]}}`,

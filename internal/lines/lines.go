@@ -14,8 +14,11 @@ import (
 // Limit is the longest line that is kept where a caller has no better number.
 const Limit = 64 << 20
 
-// block is how much one read takes.
-const block = 128 << 10
+// A look backward begins with small reads, since what is asked for is often near the end, and goes on with larger ones.
+const (
+	block      = 128 << 10
+	firstBlock = 8 << 10
+)
 
 // Line is one whole line.
 type Line struct {
@@ -32,7 +35,11 @@ var bom = []byte("\xef\xbb\xbf")
 
 // End is the offset behind the last newline before size: the end of the last whole line, 0 where there is none.
 func End(r io.ReaderAt, size int64) (int64, error) {
-	buf := make([]byte, min(block, max(size, 0)))
+	var last [1]byte
+	if size <= 0 || full(r, last[:], size-1) == nil && last[0] == '\n' {
+		return max(size, 0), nil
+	}
+	buf := make([]byte, min(block, size))
 	for size > 0 {
 		b := buf[:min(int64(len(buf)), size)]
 		if err := full(r, b, size-int64(len(b))); err != nil {
@@ -52,7 +59,7 @@ func Start(r io.ReaderAt, offset, end int64) (int64, error) {
 	if offset <= 0 {
 		return 0, nil
 	}
-	buf := make([]byte, block)
+	buf := make([]byte, firstBlock)
 	for at := offset - 1; at < end; {
 		b := buf[:min(int64(len(buf)), end-at)]
 		if err := full(r, b, at); err != nil {
@@ -62,6 +69,9 @@ func Start(r io.ReaderAt, offset, end int64) (int64, error) {
 			return at + int64(i) + 1, nil
 		}
 		at += int64(len(b))
+		if len(buf) < block {
+			buf = make([]byte, block)
+		}
 	}
 	return end, nil
 }
@@ -70,10 +80,10 @@ func Start(r io.ReaderAt, offset, end int64) (int64, error) {
 // the beginning of a line, 0 for the file's. A line longer than limit comes without its bytes. The sequence ends after
 // an error.
 func Backward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
-	return inBlocks(block).backward(r, from, end, limit)
+	return inBlocks(firstBlock).backward(r, from, end, limit)
 }
 
-// inBlocks is the size of the reads; tests make it small.
+// inBlocks is the size of the first reads; tests make it small.
 type inBlocks int
 
 func (size inBlocks) backward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
@@ -143,7 +153,7 @@ func (b *backward) long() (Line, error) {
 func (b *backward) more() error {
 	if b.lo == 0 {
 		held := b.buf[:b.hi]
-		if len(held) > len(b.buf)/2 || len(b.buf) == 0 {
+		if len(held) > len(b.buf)/2 || len(b.buf) < block {
 			b.buf = make([]byte, max(2*len(b.buf), b.size))
 		}
 		b.lo = len(b.buf) - len(held)
