@@ -89,11 +89,22 @@ var claudeDialogs = []dialog{
 	{text: "Accessing workspace:", want: "Yes, I trust this folder"},
 	{text: "Detected a custom API key in your environment", want: "Yes"},
 	{text: "Claude Code running in Bypass Permissions mode", want: "Yes, I accept"},
+	{text: "Resume from summary", want: "Resume full session as-is"}, // asked about a long session
 }
 
+// claudePersons are questions whose answers the client keeps for ever, in the operator's own settings.
 var claudePersons = []person{
 	{text: "Select login method", what: "login", hint: "run claude once in a terminal and log in"},
 	{text: "Choose the text style that looks best", what: "first run", hint: "run claude once in a terminal and answer its first questions"},
+	{
+		text: "New MCP server found in this project", what: "MCP server of the project",
+		hint: "run claude once in that folder and answer; or launch with -- --strict-mcp-config to do without",
+	},
+	{
+		text: "new MCP servers found in this project", what: "MCP servers of the project",
+		hint: "run claude once in that folder and answer; or launch with -- --strict-mcp-config to do without",
+	},
+	{text: "Allow external CLAUDE.md file imports?", what: "imports of CLAUDE.md", hint: "run claude once in that folder and answer"},
 }
 
 // Ready waits for the hook that says that the session has begun. Input that comes before it is lost.

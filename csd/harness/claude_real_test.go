@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -98,8 +99,42 @@ func TestClaudeStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if _, err := r.Resume(t.Context(), r.worker(), r.w.SessionID); err == nil || !strings.Contains(err.Error(), "is open in process") {
 		t.Errorf("a second client on one session: %v", err)
 	}
+	// In the way of /exit is a dialog now.
+	r.must(r.Literal(t.Context(), "/help"))
+	r.eventually("the dialog", func() bool {
+		r.must(r.Keys(t.Context(), "Enter"))
+		l, ok := r.Live(t.Context(), r.pane.PID, r.meta())
+		return ok && l.State == Waiting && l.WaitingFor == "dialog"
+	})
+	if r.InComposer(r.screen(), "/help") {
+		t.Error("an Enter would go to the dialog")
+	}
 	r.quit()
 	r.net.RequireNone(t)
+}
+
+// TestClaudeAnswersItsQuestions: F15, F16. What csd arranges beforehand, so that nothing is asked, a newer client may
+// not know. In each of these questions "No" is chosen at first.
+func TestClaudeAnswersItsQuestions(t *testing.T) {
+	t.Parallel()
+	r := newClaude(t)
+	start, err := r.Prepare(t.Context(), r.worker())
+	r.must(err)
+	start.Launch.Env = withoutArg(start.Launch.Env, "CLAUDE_CODE_SANDBOXED=1")
+	for i, arg := range start.Launch.Argv {
+		start.Launch.Argv[i] = strings.Replace(arg, `"skipDangerousModePermissionPrompt":true`, `"skipDangerousModePermissionPrompt":false`, 1)
+	}
+	r.must(r.run(start))
+	if n := r.turn("hello"); n.Last != "ok" {
+		t.Errorf("stop %s", n.Raw)
+	}
+	// Broken off in the middle of a turn.
+	hold := make(chan struct{})
+	defer close(hold)
+	r.model.Add(modelstub.Reply{Text: "never", Until: hold})
+	r.send("a long turn")
+	r.quit()
+	r.waitTold("session_end", 1)
 }
 
 // TestClaudeThatCannotStartSaysWhy: F17, F18.
@@ -116,6 +151,17 @@ func TestClaudeThatCannotStartSaysWhy(t *testing.T) {
 		r.must(err)
 		var died *DiedError
 		if err := r.run(start); !errors.As(err, &died) || died.Status != 1 || !strings.Contains(died.Hint, "IS_SANDBOX=1") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("a question for a person", func(t *testing.T) {
+		t.Parallel()
+		r := newClaude(t)
+		r.home.WriteJSON(t, filepath.Join(r.w.CWD, ".mcp.json"), map[string]any{"mcpServers": map[string]any{"x": map[string]any{"command": "true"}}})
+		start, err := r.Prepare(t.Context(), r.worker())
+		r.must(err)
+		var dialog *DialogError
+		if err := r.run(start); !errors.As(err, &dialog) || !strings.Contains(dialog.Pane, "Use this MCP server") || dialog.Hint == "" {
 			t.Errorf("%v", err)
 		}
 	})

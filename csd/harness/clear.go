@@ -1,0 +1,67 @@
+package harness
+
+import "context"
+
+// Clear throws away what stands in the input box of a client in which no turn runs: a prompt that came back into it
+// when its turn was broken off, or what a person left half typed. A text that is pasted would be appended to it. It
+// returns what stood there, and does nothing where the box is empty or is not to be seen.
+func Clear(ctx context.Context, h Harness, s Screen) (thrown string, err error) {
+	composer, keys := composerOf(h)
+	if composer == nil {
+		return "", nil
+	}
+	text, err := boxText(ctx, s, composer)
+	for range clearRounds {
+		if err != nil || text == "" {
+			return thrown, err
+		}
+		if thrown == "" {
+			thrown = text
+		}
+		if err := s.Keys(ctx, keys...); err != nil {
+			return thrown, err
+		}
+		before := text
+		changed, err := until(ctx, shows/5, func() (bool, error) {
+			now, err := boxText(ctx, s, composer)
+			text = now
+			return now != before, err
+		})
+		if err != nil {
+			return thrown, err
+		}
+		if !changed {
+			return "", nil // a hint of the client's, in grey, and no text
+		}
+	}
+	return thrown, nil
+}
+
+// clearRounds is how often the keys are pressed at most: each round takes a few lines of a long text away.
+const clearRounds = 25
+
+func boxText(ctx context.Context, s Screen, composer func(string) (string, bool)) (string, error) {
+	screen, err := s.Capture(ctx)
+	if err != nil {
+		return "", err
+	}
+	text, ok := composer(screen)
+	if !ok {
+		return "", nil
+	}
+	return text, nil
+}
+
+// composerOf is how a client's input box is read, and the keys that empty it. Ctrl-C in an empty box ends Codex, and a
+// second one Pi: Clear looks again before each.
+func composerOf(h Harness) (composer func(screen string) (string, bool), keys []string) {
+	switch h.(type) {
+	case claude:
+		return claudeComposer, []string{"C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u"}
+	case codex:
+		return codexComposer, []string{"C-c"}
+	case pi:
+		return piComposer, []string{"C-c"}
+	}
+	return nil, nil
+}
