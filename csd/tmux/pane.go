@@ -66,7 +66,7 @@ const paneFormat = "#{pane_id}:#{pane_pid}:#{pane_dead}:#{pane_dead_status}:#{pa
 // means that nothing is known.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	out, err := s.run(ctx, nil, "list-panes", "-a", "-F", paneFormat)
-	if errors.Is(err, errNoServer) {
+	if errors.Is(err, errNoServer) || errors.Is(err, ErrNoSession) {
 		return nil, nil
 	}
 	if err != nil {
@@ -98,13 +98,14 @@ func (s *Server) Pane(ctx context.Context, session string) (Pane, error) {
 }
 
 // buried asks again for the status of a dead pane: tmux sees that its terminal is closed some moments before it
-// learns how the process ended. It gives up soon, as a process may close its terminal and live on.
+// learns how the process ended. It gives up after two seconds: a
+// process may close its terminal and live on.
 func (s *Server) buried(ctx context.Context, p Pane) (Pane, error) {
 	target, err := p.Target().spell()
 	if err != nil {
 		return p, err
 	}
-	for range 20 {
+	for range 100 {
 		timer := time.NewTimer(20 * time.Millisecond)
 		select {
 		case <-timer.C:

@@ -361,4 +361,7 @@ func TestAServerWithoutSessionsHasNoSuchSession(t *testing.T) {
 	if _, err := s.Pane(t.Context(), "w"); !errors.Is(err, tmux.ErrNoSession) {
 		t.Errorf("%v", err)
 	}
+	if panes, err := s.Panes(t.Context()); len(panes) > 0 || err != nil {
+		t.Errorf("%v, %v", panes, err)
+	}
 }
