@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/transcript"
 )
 
@@ -35,10 +36,8 @@ func (w *Worker) ReadEvents(ctx context.Context, out io.Writer, o EventsOptions)
 	if err := w.needsID(); err != nil {
 		return err
 	}
-	if _, err := w.pane(ctx); err == nil || errors.Is(err, errGone) { // what no hook told is told now
-		if _, err := w.reconcile(ctx, err == nil); err != nil {
-			w.fleet.note("note: %v", err)
-		}
+	if err := w.catchUp(ctx); err != nil {
+		w.fleet.note("note: %v", err)
 	}
 	var from int64
 	var err error
@@ -61,6 +60,25 @@ func (w *Worker) ReadEvents(ctx context.Context, out io.Writer, o EventsOptions)
 		return nil
 	}
 	return w.follow(ctx, out, o, from)
+}
+
+// catchUp tells what no hook told of a turn that seems to run.
+func (w *Worker) catchUp(ctx context.Context) error {
+	s, err := w.state()
+	if err != nil || s.State != Working {
+		return err
+	}
+	pane, err := w.pane(ctx)
+	if err != nil && !errors.Is(err, errGone) {
+		return err
+	}
+	alive := err == nil
+	var live harness.Live
+	if alive {
+		live, _ = w.live(ctx, pane.PID)
+	}
+	_, err = w.reconcile(ctx, alive, live)
+	return err
 }
 
 func (w *Worker) noEvents() error {
@@ -143,7 +161,7 @@ func (w *Worker) follow(ctx context.Context, out io.Writer, o EventsOptions, fro
 		case <-changes.C:
 		case <-again.C:
 		}
-		if later, err := w.reconcile(ctx, true); err == nil && later {
+		if later, err := w.reconcile(ctx, true, harness.Live{}); err == nil && later {
 			again.Reset(hookGrace)
 		}
 		for line, err := range event.Forward(w.events(), from) {
@@ -211,7 +229,7 @@ func (w *Worker) ReadTurn(out io.Writer, full bool) error {
 	if path == "" {
 		return failf("there is none before the first prompt", "worker %s has no transcript", w.name)
 	}
-	turn, err := transcript.Last(w.kind(), path)
+	turn, err := w.lastTurn(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return failf("there is none before the first prompt", "worker %s has no transcript at %s", w.name, path)
@@ -221,6 +239,21 @@ func (w *Worker) ReadTurn(out io.Writer, full bool) error {
 		return err
 	}
 	return transcript.Render(out, turn, full)
+}
+
+// lastTurn reads the last turn. Where the events say that it is over, its last words may be a moment behind them.
+func (w *Worker) lastTurn(path string) (transcript.Turn, error) {
+	for try := 1; ; try++ {
+		turn, err := transcript.Last(w.kind(), path)
+		if err != nil || turn.Complete() || try == answerTries {
+			return turn, err
+		}
+		s, err := w.state()
+		if err != nil || s.State != Idle || s.Last.Name != event.Stop || s.Last.LastAssistantMessage == "" || w.fleet.Now().Sub(s.Last.At) > hookGrace {
+			return turn, err
+		}
+		time.Sleep(answerPause)
+	}
 }
 
 // Handoff says how a person takes the worker over.

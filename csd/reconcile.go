@@ -20,7 +20,7 @@ const hookGrace = 3 * time.Second
 // reconcile adds the events that no hook tells: turns that a person broke off, errors of the model's API for which the
 // client has no hook, and the end of a client that was killed. It reads only what the transcript gained since the last
 // time, whoever looked then. later says that something is too fresh to be told and is worth another look.
-func (w *Worker) reconcile(ctx context.Context, alive bool) (later bool, err error) {
+func (w *Worker) reconcile(ctx context.Context, alive bool, live harness.Live) (later bool, err error) {
 	if !w.registered {
 		return false, nil
 	}
@@ -45,9 +45,32 @@ func (w *Worker) reconcile(ctx context.Context, alive bool) (later bool, err err
 		if !alive {
 			return w.reportDeath()
 		}
-		return nil
+		return w.reportBrokenOff(live)
 	})
 	return later, err
+}
+
+// reportBrokenOff says that a turn ended of which neither a hook nor the transcript tells: a person broke it off before
+// the model had said a word, and the client put the prompt back into its input box. Only the client's own state shows
+// that.
+func (w *Worker) reportBrokenOff(live harness.Live) error {
+	if live.State != harness.Idle && live.State != harness.Shell {
+		return nil
+	}
+	s, err := w.state()
+	if err != nil || !w.overdue(s, live) {
+		return err
+	}
+	return event.AppendExisting(w.events(), event.Event{
+		Name: event.Stop, At: live.Since, Worker: w.name, Harness: w.meta.Harness, SessionID: w.meta.SessionID, TurnID: s.Last.TurnID,
+		TranscriptPath: w.meta.TranscriptPath, Source: event.SourceClient, Interrupted: true,
+	})
+}
+
+// overdue reports whether the client has been idle for longer than a hook may be late, while the events say that a turn
+// runs.
+func (w *Worker) overdue(s event.State, live harness.Live) bool {
+	return s.State == event.Working && !live.Since.IsZero() && !live.Since.Before(s.Last.At) && w.fleet.Now().Sub(live.Since) > hookGrace
 }
 
 // reconcileTurns appends the missing ends of turns.

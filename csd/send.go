@@ -76,6 +76,15 @@ func (w *Worker) send(ctx context.Context, pane tmux.Pane, prompt string) (Sent,
 	if err := s.look(ctx); err != nil {
 		return Sent{}, err
 	}
+	if !s.busy {
+		thrown, err := harness.Clear(ctx, w.harness, w.screenOf(pane))
+		if err != nil {
+			return Sent{}, err
+		}
+		if thrown != "" {
+			w.fleet.note("note: what stood in the input box of worker %s is thrown away", w.name)
+		}
+	}
 	if err := s.paste(ctx); err != nil {
 		return Sent{}, err
 	}
@@ -89,7 +98,8 @@ func (w *Worker) send(ctx context.Context, pane tmux.Pane, prompt string) (Sent,
 
 // look notes where the worker's files end, and whether it can take a prompt at all.
 func (s *sending) look(ctx context.Context) (err error) {
-	if live, ok := s.live(ctx, s.pid); ok {
+	live, ok := s.live(ctx, s.pid)
+	if ok {
 		switch live.State {
 		case harness.Waiting:
 			return s.needsPerson(live)
@@ -102,14 +112,14 @@ func (s *sending) look(ctx context.Context) (err error) {
 	if !s.registered {
 		return nil
 	}
-	if _, err := s.reconcile(ctx, true); err != nil {
+	if _, err := s.reconcile(ctx, true, live); err != nil {
 		return err
 	}
 	state, err := s.state()
 	if err != nil {
 		return err
 	}
-	if _, ok := s.live(ctx, s.pid); !ok && state.State == event.Working {
+	if !ok && state.State == event.Working {
 		s.busy = true
 	}
 	if s.sent.Events, err = s.eventsEnd(); err != nil {

@@ -95,7 +95,7 @@ func (w *Worker) status(ctx context.Context, pane tmux.Pane, alive bool) (Status
 		s.live, _ = w.live(ctx, pane.PID)
 	}
 	if told.State == Working && (!alive || w.silentEnd(told, s.live)) {
-		if _, err := w.reconcile(ctx, alive); err != nil {
+		if _, err := w.reconcile(ctx, alive, s.live); err != nil {
 			return s, err
 		}
 		if told, err = w.state(); err != nil {
@@ -141,7 +141,7 @@ func (w *Worker) detail(ctx context.Context, s *Status) error {
 	if _, err := os.Stat(w.events()); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if _, err := w.reconcile(ctx, s.State != Gone); err != nil {
+	if _, err := w.reconcile(ctx, s.State != Gone, s.live); err != nil {
 		return err
 	}
 	kept, err := w.tally(ctx)
@@ -188,7 +188,7 @@ func (w *Worker) background() ([]event.Task, error) {
 		if e.Name == event.SessionStart && e.Source != event.SourceCompact {
 			break // nothing of it lives on from before
 		}
-		if e.Name == event.Stop && e.Source != event.SourceTranscript {
+		if e.Name == event.Stop && e.Source == "" {
 			running := []event.Task{}
 			for _, t := range e.BackgroundTasks {
 				if !ended[t.ID] {

@@ -91,8 +91,17 @@ func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event
 	looks := time.NewTicker(liveLook)
 	defer looks.Stop()
 	for changed := true; ; {
+		var live harness.Live
+		if alive {
+			live, _ = w.live(ctx, pane.PID)
+		}
+		if !changed && live.State != "" {
+			if s, err := w.state(); err == nil && w.overdue(s, live) {
+				changed = true
+			}
+		}
 		if changed {
-			if changed, err = w.reconcile(ctx, alive); err != nil && ctx.Err() == nil {
+			if changed, err = w.reconcile(ctx, alive, live); err != nil && ctx.Err() == nil {
 				return Ended{}, err
 			}
 		}
@@ -104,7 +113,7 @@ func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event
 		if !alive {
 			return Ended{}, w.gone()
 		}
-		if live, ok := w.live(ctx, pane.PID); ok && live.State == harness.Waiting {
+		if live.State == harness.Waiting {
 			return Ended{}, w.needsPerson(live)
 		}
 		select {

@@ -38,6 +38,10 @@ func (n Name) Known() bool {
 // SourceTranscript is the Source of a stop that no hook reported: csd found the turn's end in the transcript.
 const SourceTranscript = "transcript"
 
+// SourceClient is the Source of a stop that neither a hook nor the transcript reported: the client itself says that it
+// is idle again.
+const SourceClient = "client"
+
 // SourceCompact is the Source of a session_start that a compaction made, perhaps in the middle of a turn. It says
 // nothing about whether the worker is idle.
 const SourceCompact = "compact"
@@ -55,7 +59,7 @@ type Event struct {
 	TranscriptPath string // session_start, user_prompt_submit, stop
 	CWD            string // session_start
 	// Source is, of a session_start, why it began (startup, resume, clear, compact, new, fork, reload), and of a stop
-	// SourceTranscript or nothing.
+	// SourceTranscript, SourceClient or nothing.
 	Source string
 	PID    int // session_start: the client's process, where it says so
 

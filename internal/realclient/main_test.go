@@ -24,11 +24,16 @@ func TestMain(m *testing.M) {
 }
 
 // build builds the sessevents of this tree, for the first test that needs it.
-var build = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "build", "-o", programs+string(filepath.Separator), "./cmd/sessevents")
-	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build sessevents: %w\n%s", err, out)
-	}
-	return nil
-})
+var build = onceBuilt("./cmd/sessevents")
+
+// onceBuilt builds a program into the folder of programs when it is called first.
+func onceBuilt(pkg string) func() error {
+	return sync.OnceValue(func() error {
+		cmd := exec.Command("go", "build", "-o", programs+string(filepath.Separator), pkg)
+		cmd.Dir = filepath.Join("..", "..")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+		}
+		return nil
+	})
+}
