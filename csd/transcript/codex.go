@@ -107,8 +107,11 @@ func (codex) mayPrompt(raw []byte) bool {
 }
 
 func (c codex) prompt(raw []byte) (string, bool) {
+	if !c.mayPrompt(raw) {
+		return "", false
+	}
 	var r codexRecord
-	if !c.mayPrompt(raw) || !decode(raw, &r) {
+	if !decode(raw, &r) {
 		return "", false
 	}
 	if text, ok := r.userMessage(); ok {
@@ -123,8 +126,11 @@ func (codex) ends(s *source, from int64) ([]End, int64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		if !holds(line.Raw, `"task_complete"`) && !holds(line.Raw, `"turn_aborted"`) {
+			continue
+		}
 		var r codexRecord
-		if !holds(line.Raw, `"task_complete"`) && !holds(line.Raw, `"turn_aborted"`) || !decode(line.Raw, &r) {
+		if !decode(line.Raw, &r) {
 			continue
 		}
 		if end, ok := r.ended(line.Offset); ok {

@@ -79,8 +79,11 @@ func (pi) finder(want sought) finder { return &piFinder{want: want} }
 func (pi) builder(s start) builder   { return &piBuilder{start: s.offset, id: s.id} }
 
 func (pi) prompt(raw []byte) (string, bool) {
+	if !holds(raw, `"user"`) {
+		return "", false
+	}
 	var e piEntry
-	if !holds(raw, `"user"`) || !decode(raw, &e) || !e.isUser() {
+	if !decode(raw, &e) || !e.isUser() {
 		return "", false
 	}
 	return joined(blocks(e.Message.Content)), true
@@ -292,8 +295,11 @@ func (p pi) ends(s *source, from int64) ([]End, int64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		if failed == nil && !p.mayEnd(line.Raw) {
+			continue
+		}
 		var e piEntry
-		if failed == nil && !p.mayEnd(line.Raw) || !decode(line.Raw, &e) || e.Type != "message" {
+		if !decode(line.Raw, &e) || e.Type != "message" {
 			continue
 		}
 		if failed != nil && e.Message.Role != "assistant" {

@@ -57,10 +57,13 @@ func (s *source) terminals(from int64, now []Terminal) ([]Terminal, error) {
 
 // terminal takes one line: a result that says that its command runs on, or the record of a command's end.
 func (s *source) terminal(now []Terminal, l lines.Line) ([]Terminal, error) {
-	begins := holds(l.Raw, `"function_call_output"`) && holds(l.Raw, "Process running with session ID ")
+	begins := holds(l.Raw, `"function_call_output"`) && holds(l.Raw, "running with session ID ")
 	ends := len(now) > 0 && holds(l.Raw, `"CommandExecution"`)
-	var r codexRecord
-	if !begins && !ends || !decode(l.Raw, &r) {
+	if !begins && !ends {
+		return now, nil
+	}
+	var r codexRecord // only here: it is on the heap
+	if !decode(l.Raw, &r) {
 		return now, nil
 	}
 	p := &r.Payload
@@ -96,8 +99,11 @@ func (s *source) callOf(id string, before int64) (call codexPayload, over bool, 
 		if err != nil {
 			return call, false, err
 		}
+		if !holds(line.Raw, `"`+id+`"`) {
+			continue
+		}
 		var r codexRecord
-		if !holds(line.Raw, `"`+id+`"`) || !decode(line.Raw, &r) {
+		if !decode(line.Raw, &r) {
 			continue
 		}
 		if r.Payload.Type == "function_call" && r.Payload.CallID == id {

@@ -8,6 +8,8 @@ package transcript
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -119,7 +121,8 @@ func (t Turn) FinalText() string {
 // in it is a message of the model that calls no tool.
 func (t Turn) Complete() bool { return t.End != nil || t.settled }
 
-// Last is the last turn that a person began. [ErrNoTurn]: there is none.
+// Last is the last turn that a person began. [ErrNoTurn]: there is none. The error is fs.ErrNotExist where there is no
+// transcript: a client writes none before the first prompt, and Pi none before the first answer.
 func Last(kind Kind, path string) (Turn, error) { return read(kind, path, sought{}) }
 
 // Find is the turn of an id. [ErrNoTurn]: there is none.
@@ -132,9 +135,12 @@ func Find(kind Kind, path, turnID string) (Turn, error) {
 
 // FindPrompt is the turn that holds a prompt, its first or one that went into it while it ran, whose digest is want and
 // whose record stands at afterOffset or behind. digest is given the text as the client wrote it. [ErrNoTurn]: there is
-// none yet.
+// none yet; the error is also fs.ErrNotExist where there is no transcript yet.
 func FindPrompt(kind Kind, path string, afterOffset int64, digest func(string) string, want string) (Turn, error) {
 	f, s, err := openAs(kind, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Turn{}, fmt.Errorf("%w: %w", ErrNoTurn, err)
+	}
 	if err != nil {
 		return Turn{}, err
 	}

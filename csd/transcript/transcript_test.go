@@ -396,6 +396,9 @@ func TestFilesThatAreNoTranscripts(t *testing.T) {
 	if _, err := Last(Claude, filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
+	if _, err := FindPrompt(Pi, filepath.Join(t.TempDir(), "none"), 0, digest, ""); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrNoTurn) {
+		t.Errorf("a prompt in a file that is not there: %v", err)
+	}
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
