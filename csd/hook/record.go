@@ -22,18 +22,16 @@ func (r record) write(ctx context.Context, e event.Event) {
 	// A client tells of a new session with its start; where that was missed, with the next prompt. What else comes from
 	// a session that is not the worker's, as of a subagent, does not make it the worker's.
 	r.session.Begins = e.Name == event.SessionStart || e.Name == event.UserPromptSubmit
-	m, known := r.root.Lookup(r.session.Worker, r.session.ID)
-	if known && m.TmuxName == r.session.Worker {
-		switch e.Name {
-		case event.UserPromptSubmit:
-			e.Queued = e.Queued || r.running(m, e.TurnID)
-		case event.Stop:
-			if r.session.Harness == "codex" {
-				e.BackgroundTasks = r.terminals(ctx, e.TranscriptPath)
-			}
-		}
-		if r.session.Harness == "codex" && m.SessionID != r.session.ID && nested() {
+	if r.session.Harness == "codex" || e.Name == event.UserPromptSubmit { // the others need no second look
+		m, known := r.root.Lookup(r.session.Worker, r.session.ID)
+		known = known && m.TmuxName == r.session.Worker
+		switch {
+		case known && r.session.Harness == "codex" && m.SessionID != r.session.ID && nested():
 			return
+		case known && e.Name == event.UserPromptSubmit:
+			e.Queued = e.Queued || r.running(m, e.TurnID)
+		case known && e.Name == event.Stop:
+			e.BackgroundTasks = r.terminals(ctx, e.TranscriptPath)
 		}
 	}
 	_ = r.root.Record(ctx, r.session, e) // nobody is there to hear of it

@@ -5,7 +5,6 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -23,15 +22,9 @@ const Word = "hook"
 // when its terminal goes away, and a limit on the size of files must not end it by a signal.
 var Ignored = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGXFSZ}
 
-const (
-	// patience is how long a hook waits for its input. Clients do not always close the pipe to it.
-	patience = 4500 * time.Millisecond
-	// diligence is how long it has for the rest, which takes a millisecond on a machine that has nothing else to do. A
-	// line that comes late is better than none.
-	diligence = 10 * time.Second
-	// maxInput is how much a hook reads at most.
-	maxInput = 64 << 20
-)
+// diligence is how long a hook has once it has its input. It needs a millisecond, on a machine that has nothing else to
+// do; a line that comes late is better than none.
+const diligence = 10 * time.Second
 
 // Run runs the hook that the words after "csd hook" ask for: HARNESS ROOT NAME [EVENT]. It reads one JSON value from
 // stdin, no further than its end, and appends one event, if ROOT has a worker NAME of that harness.
@@ -78,29 +71,6 @@ func parse(args []string) (call, bool) {
 	return c, err == nil
 }
 
-// await reads the input, unless it does not come.
-func await(ctx context.Context, stdin io.Reader) (input, bool) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	got := make(chan *input, 1)
-	go func() {
-		var said *input
-		defer func() { _ = recover(); got <- said }()
-		var in input
-		if read(stdin, &in) {
-			said = &in
-		}
-	}()
-	select {
-	case said := <-got:
-		if said != nil {
-			return *said, true
-		}
-	case <-ctx.Done():
-	}
-	return input{}, false
-}
-
 func (c call) handle(ctx context.Context, said input, getenv func(string) string, now time.Time) {
 	if said.HookEventName == "" {
 		said.HookEventName = c.event
@@ -114,31 +84,6 @@ func (c call) handle(ctx context.Context, said input, getenv func(string) string
 		TmuxSocket: socket(getenv), At: now,
 	}}
 	r.write(ctx, e)
-}
-
-// read reads one JSON object from r and reports whether there was one. It does not wait for what may follow.
-func read(r io.Reader, into *input) bool {
-	err := json.NewDecoder(io.LimitReader(&plain{r: r}, maxInput)).Decode(into)
-	wrong, ok := err.(*json.UnmarshalTypeError)
-	return err == nil || ok && wrong.Field != "" // a member of another type than today's: it is left out
-}
-
-// plain passes over a byte order mark at the start.
-type plain struct {
-	r     io.Reader
-	begun bool
-}
-
-func (p *plain) Read(b []byte) (int, error) {
-	if p.begun || len(b) < 3 {
-		return p.r.Read(b)
-	}
-	p.begun = true
-	n, err := p.r.Read(b)
-	if n >= 3 && string(b[:3]) == "\xef\xbb\xbf" {
-		b[0], b[1], b[2] = ' ', ' ', ' '
-	}
-	return n, err
 }
 
 // socket is the tmux server in whose pane the client runs: TMUX is SOCKET,PID,SESSION.
