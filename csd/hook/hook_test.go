@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,18 +21,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-// asHook makes this test a hook process, as main of csd is one.
-const asHook = "CSD_HOOK_TEST"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asHook) != "" {
-		signal.Ignore(hook.Ignored...)
-		hook.Run(context.Background(), os.Args[1:], os.Stdin, os.Getenv, time.Now)
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 var at = time.Date(2026, 11, 30, 16, 20, 24, 0, time.UTC)
 

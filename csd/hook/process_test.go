@@ -19,13 +19,43 @@ import (
 	"github.com/sessevents/sessevents/csd/store"
 )
 
+// program is a csd that has the hook alone. It is built without the race detector, under which five hundred of them
+// would take some gigabytes.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "csd-hook-test")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	exe := filepath.Join(dir, "csd")
+	out, err := exec.Command("go", "build", "-o", exe, "./testdata/csd").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return exe, err
+})
+
+var programDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
+	os.Exit(code)
+}
+
+func exeOf(t testing.TB) string {
+	t.Helper()
+	exe, err := program()
+	must(t, err)
+	return exe
+}
+
 // process is a call of the hook as a process of its own. Its output is to be empty.
 func process(t testing.TB, stdin io.Reader, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
-	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), asHook+"=1")
+	cmd := exec.Command(exeOf(t), append([]string{hook.Word}, args...)...)
 	cmd.Stdin = stdin
 	return cmd
 }
@@ -132,12 +162,9 @@ func TestF29_NothingIsSaidWhateverComes(t *testing.T) {
 		silent(t, process(t, strings.NewReader(stdin), "claude", r.Path(), "w"))
 	}
 	silent(t, process(t, strings.NewReader(stop)))
-	exe, err := os.Executable()
-	must(t, err)
+	exe := exeOf(t)
 	for _, words := range []string{`exec "$@" <&-`, `exec "$@" <&- >&- 2>&-`, `exec "$@" </dev/null`, `exec "$@" <"$0"`, `exec "$@" </`} {
-		cmd := exec.Command("sh", "-c", words, exe, exe, "claude", r.Path(), "w")
-		cmd.Env = append(os.Environ(), asHook+"=1")
-		silent(t, cmd)
+		silent(t, exec.Command("sh", "-c", words, exe, exe, hook.Word, "claude", r.Path(), "w"))
 	}
 	if got := events(t, r); len(got) != 2 {
 		t.Errorf("%d events", len(got))
@@ -151,10 +178,7 @@ func TestF29_NoRoomForALine(t *testing.T) {
 	must(t, event.Append(r.EventsFile(m), event.Event{Name: event.SessionStart, CWD: strings.Repeat("x", 1000)}))
 	before, err := os.ReadFile(r.EventsFile(m))
 	must(t, err)
-	exe, err := os.Executable()
-	must(t, err)
-	cmd := exec.Command("sh", "-c", `ulimit -f 2; exec "$@"`, "sh", exe, "claude", r.Path(), "w")
-	cmd.Env = append(os.Environ(), asHook+"=1")
+	cmd := exec.Command("sh", "-c", `ulimit -f 2; exec "$@"`, "sh", exeOf(t), hook.Word, "claude", r.Path(), "w")
 	cmd.Stdin = strings.NewReader(said("Stop", id1, `,"last_assistant_message":"`+strings.Repeat("x", 5000)+`"`))
 	silent(t, cmd)
 	after, err := os.ReadFile(r.EventsFile(m))
@@ -166,14 +190,19 @@ func TestF29_NoRoomForALine(t *testing.T) {
 func TestF30_AProcessWhosePipeStaysOpenEnds(t *testing.T) {
 	r := rootOf(t)
 	launched(t, r, id1)
-	for _, stdin := range []string{said("Stop", id1, ""), `{"half":`, ""} {
-		read, write, err := os.Pipe()
-		must(t, err)
-		_, err = write.WriteString(stdin)
-		must(t, err)
-		silent(t, process(t, read, "claude", r.Path(), "w"))
-		must(t, write.Close(), read.Close())
-	}
+	t.Run("of", func(t *testing.T) {
+		for name, stdin := range map[string]string{"a whole value": said("Stop", id1, ""), "half a value": `{"half":`, "nothing": ""} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				read, write, err := os.Pipe()
+				must(t, err)
+				_, err = write.WriteString(stdin)
+				must(t, err)
+				silent(t, process(t, read, "claude", r.Path(), "w"))
+				must(t, write.Close(), read.Close())
+			})
+		}
+	})
 	if got := events(t, r); len(got) != 1 {
 		t.Errorf("%d events", len(got))
 	}
@@ -232,10 +261,7 @@ func TestANestedCodexIsNotTheWorker(t *testing.T) {
 	}
 	r := rootOf(t)
 	must(t, r.Put(store.Meta{TmuxName: "w", SessionID: id1, Harness: "codex"}))
-	exe, err := os.Executable()
-	must(t, err)
-	hookLine := asHook + "=1 " + hook.Command(exe, r.Path(), "w", "codex", "")
-	hookLine = strings.Replace(hookLine, "'hook' ", "", 1)
+	hookLine := hook.Command(exeOf(t), r.Path(), "w", "codex", "")
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("needs python3 for a client")

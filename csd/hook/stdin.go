@@ -14,7 +14,7 @@ import (
 
 const (
 	// patience is how long a hook waits for its input. Clients do not always close the pipe to it.
-	patience = 4500 * time.Millisecond
+	patience = 4 * time.Second
 	// maxReading is how long a hook may take to read what is there: a long input on a machine that is busy.
 	maxReading = 20 * time.Second
 	// maxInput is how much a hook reads at most.
