@@ -7,38 +7,29 @@ import (
 	"unicode"
 )
 
-// rule is how the lines around an input box begin. Their ends may hold a name.
+// rule is how the lines around the input boxes of Claude Code and Pi begin. Their ends may hold a name.
 const rule = "────"
 
-// box is the text between the last two rules of a screen.
-func box(screen string) (text string, ok bool) {
-	lines := visible(screen)
-	last, before := -1, -1
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !strings.HasPrefix(lines[i], rule) {
-			continue
-		}
-		if last < 0 {
-			last = i
-			continue
-		}
-		before = i
-		break
-	}
-	if before < 0 {
-		return "", false
-	}
-	return strings.Join(lines[before+1:last], "\n"), true
-}
+// claudeMarks stand at the edge of the input box: the second while it takes a shell command.
+var claudeMarks = []string{"❯", "!"}
 
-// claudeComposer is what stands in the input box; ok is false where there is none, as while a dialog is open.
+// claudeComposer is what stands in the input box, which begins with a mark right below a rule and ends above the lowest
+// one. ok is false where there is none, as while a dialog is open.
 func claudeComposer(screen string) (text string, ok bool) {
-	text, ok = box(screen)
-	if !ok {
-		return "", false
-	}
-	for _, glyph := range []string{"❯", "!"} { // the second while it takes a shell command
-		if rest, is := strings.CutPrefix(text, glyph); is {
+	lines := visible(screen)
+	end := -1
+	for i := len(lines) - 1; i > 0; i-- {
+		if end < 0 {
+			if strings.HasPrefix(lines[i], rule) {
+				end = i
+			}
+			continue
+		}
+		for _, mark := range claudeMarks {
+			rest, is := strings.CutPrefix(strings.Join(lines[i:end], "\n"), mark)
+			if !is || !strings.HasPrefix(lines[i-1], rule) {
+				continue
+			}
 			text = strings.TrimSpace(rest)
 			for _, hint := range claudePlaceholders {
 				if strings.HasPrefix(text, hint) {

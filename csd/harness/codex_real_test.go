@@ -65,6 +65,20 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 		}
 	}
 
+	// A prompt for the turn that runs leaves the box at once, and is told of when that turn takes it in.
+	first := make(chan struct{})
+	r.model.Add(modelstub.Reply{Text: "first", Until: first, Tools: []modelstub.Tool{execTool("true")}}, modelstub.Reply{Text: "both"})
+	stops, prompts := len(r.told("stop")), len(r.told("user_prompt_submit"))
+	r.send("a turn")
+	r.paste("more for it")
+	r.enter("more for it", func() bool { return !r.InComposer(r.screen(), "more for it") })
+	close(first)
+	end = r.waitTold("stop", stops+1)
+	told := r.told("user_prompt_submit")[prompts:]
+	if len(told) != 2 || told[1].Prompt != "more for it" || told[0].TurnID != told[1].TurnID || end.TurnID != told[1].TurnID || end.Last != "both" {
+		t.Errorf("prompts %+v, then %s", told, end.Raw)
+	}
+
 	// Text in the box and a turn that runs are both in the way of /quit.
 	hold := make(chan struct{})
 	defer close(hold)

@@ -105,9 +105,10 @@ type Queue string
 
 // The ways of clients.
 const (
-	// QueueFolds: the running turn takes it in where it can, else it is the next turn; it is confirmed at once.
+	// QueueFolds: its user_prompt_submit comes at once; the running turn takes it in where it can, else it is the next.
 	QueueFolds Queue = "folds"
-	// QueueNext: it is the next turn, and is confirmed only when that begins.
+	// QueueNext: its user_prompt_submit comes only when it is taken in: by the running turn, whose id it has then, when
+	// that asks the model the next time, or as the next turn.
 	QueueNext Queue = "next"
 )
 

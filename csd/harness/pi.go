@@ -171,8 +171,23 @@ func (pi) Text(prompt string) (string, error) {
 
 // piComposer is what stands between the two lowest rules; the client has no mark before its input.
 func piComposer(screen string) (text string, ok bool) {
-	text, ok = box(screen)
-	return strings.TrimSpace(text), ok
+	lines := visible(screen)
+	last, before := -1, -1
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(lines[i], rule) {
+			continue
+		}
+		if last < 0 {
+			last = i
+			continue
+		}
+		before = i
+		break
+	}
+	if before < 0 {
+		return "", false
+	}
+	return strings.TrimSpace(strings.Join(lines[before+1:last], "\n")), true
 }
 
 // InComposer knows a long paste by the mark that the client shows for it.
