@@ -14,10 +14,12 @@ import (
 // Limit is the longest line that is kept where a caller has no better number.
 const Limit = 64 << 20
 
-// A look backward begins with small reads, since what is asked for is often near the end, and goes on with larger ones.
+// The first reads are small, since what is asked for is often near, and the next ones larger. A line of more than so
+// many first blocks is measured before it is read: what is too long is never held, and the rest is held just once.
 const (
-	block      = 128 << 10
 	firstBlock = 8 << 10
+	block      = 128 << 10
+	wide       = 64
 )
 
 // Line is one whole line.
@@ -59,21 +61,30 @@ func Start(r io.ReaderAt, offset, end int64) (int64, error) {
 	if offset <= 0 {
 		return 0, nil
 	}
+	i, err := newline(r, offset-1, end)
+	if err != nil || i < 0 {
+		return end, err
+	}
+	return i + 1, nil
+}
+
+// newline is where the first newline from an offset on stands, or -1.
+func newline(r io.ReaderAt, from, end int64) (int64, error) {
 	buf := make([]byte, firstBlock)
-	for at := offset - 1; at < end; {
+	for at := from; at < end; {
 		b := buf[:min(int64(len(buf)), end-at)]
 		if err := full(r, b, at); err != nil {
 			return 0, err
 		}
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			return at + int64(i) + 1, nil
+			return at + int64(i), nil
 		}
 		at += int64(len(b))
 		if len(buf) < block {
 			buf = make([]byte, block)
 		}
 	}
-	return end, nil
+	return -1, nil
 }
 
 // Backward yields the whole lines that begin at or behind from and end before end, the last one first. from must be
@@ -127,8 +138,8 @@ func (b *backward) line() (Line, error) {
 			text := held[i+1 : len(held)-1]
 			b.hi = b.lo + i + 1
 			return newLine(text, b.start+int64(i)+1, b.limit), nil
-		case len(held) > b.limit+1:
-			return b.long()
+		case len(held) > min(b.limit+1, wide*b.size):
+			return b.wide()
 		}
 		known = max(len(held), 1)
 		if err := b.more(); err != nil {
@@ -137,16 +148,25 @@ func (b *backward) line() (Line, error) {
 	}
 }
 
-// long passes over a line that is longer than the limit, all of it that is held but its beginning.
-func (b *backward) long() (Line, error) {
-	end := b.end()
+// wide takes a line of which a good deal is held and its beginning is not.
+func (b *backward) wide() (Line, error) {
+	held, end := b.buf[b.lo:b.hi], b.end()
 	at, err := End(b.r, b.start)
 	if err != nil {
 		return Line{}, err
 	}
-	b.start = max(at, b.from)
-	b.lo, b.hi = 0, 0
-	return Line{Offset: b.start, Size: end - b.start - 1}, nil
+	at = max(at, b.from)
+	line := Line{Offset: at, Size: end - at - 1}
+	if line.Size <= int64(b.limit) {
+		text := make([]byte, line.Size+1)
+		if err := full(b.r, text[:b.start-at], at); err != nil {
+			return Line{}, err
+		}
+		copy(text[b.start-at:], held)
+		line = newLine(text[:line.Size], at, b.limit)
+	}
+	b.start, b.lo, b.hi = at, 0, 0
+	return line, nil
 }
 
 // more reads a block in front of what is held.
@@ -172,7 +192,7 @@ func (b *backward) more() error {
 // Forward yields the whole lines that begin at or behind from and end before end, in their order. from must be the
 // beginning of a line. A line longer than limit comes without its bytes. The sequence ends after an error.
 func Forward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
-	return inBlocks(block).forward(r, from, end, limit)
+	return inBlocks(firstBlock).forward(r, from, end, limit)
 }
 
 func (size inBlocks) forward(r io.ReaderAt, from, end int64, limit int) iter.Seq2[Line, error] {
@@ -204,39 +224,53 @@ type forward struct {
 
 // line takes the next line; false: there is no further whole one.
 func (f *forward) line() (Line, bool, error) {
-	known := 0       // so many bytes at the front are known to hold no newline
-	gone := int64(0) // so many bytes of an over-long line were let go
+	known := 0 // so many bytes at the front are known to hold no newline
 	for {
 		held := f.buf[f.lo:f.hi]
 		if i := bytes.IndexByte(held[known:], '\n'); i >= 0 {
 			i += known
 			line := newLine(held[:i], f.at, f.limit)
-			if gone > 0 {
-				line = Line{Offset: f.at, Size: gone + int64(i)}
-			}
 			f.lo += i + 1
-			f.at += gone + int64(i) + 1
+			f.at += int64(i) + 1
 			return line, true, nil
 		}
 		if f.read >= f.end {
 			return Line{}, false, nil
 		}
-		if len(held) > f.limit+1 || gone > 0 {
-			gone += int64(len(held))
-			f.lo, f.hi = 0, 0
+		if len(held) > min(f.limit+1, wide*f.size) {
+			return f.wide()
 		}
-		known = f.hi - f.lo
+		known = len(held)
 		if err := f.more(); err != nil {
 			return Line{}, false, err
 		}
 	}
 }
 
+// wide takes a line of which a good deal is held and its end is not.
+func (f *forward) wide() (Line, bool, error) {
+	i, err := newline(f.r, f.read, f.end)
+	if err != nil || i < 0 {
+		return Line{}, false, err
+	}
+	line := Line{Offset: f.at, Size: i - f.at}
+	if line.Size <= int64(f.limit) {
+		text := make([]byte, line.Size)
+		if err := full(f.r, text[copy(text, f.buf[f.lo:f.hi]):], f.read); err != nil {
+			return Line{}, false, err
+		}
+		line = newLine(text, f.at, f.limit)
+	}
+	f.at, f.read = i+1, i+1
+	f.lo, f.hi = 0, 0
+	return line, true, nil
+}
+
 // more reads a block behind what is held.
 func (f *forward) more() error {
 	if f.hi == len(f.buf) {
 		held := f.buf[f.lo:f.hi]
-		if len(held) > len(f.buf)/2 || len(f.buf) == 0 {
+		if len(held) > len(f.buf)/2 || len(f.buf) < block {
 			f.buf = make([]byte, max(2*len(f.buf), f.size))
 		}
 		copy(f.buf, held)

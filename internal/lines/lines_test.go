@@ -76,11 +76,13 @@ func TestWholeLinesBothWays(t *testing.T) {
 		"a long line first": strings.Repeat("x", 60) + "\nb\n",
 		"a long line last":  "a\n" + strings.Repeat("x", 60) + "\n",
 		"exactly the limit": strings.Repeat("x", 20) + "\n" + strings.Repeat("y", 21) + "\n",
+		"a wide line":       "a\n" + strings.Repeat("x", 400) + "\r\nb\n",
 		"a long torn line":  "a\n" + strings.Repeat("x", 60),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for size := inBlocks(1); size < 70; size++ {
 				check(t, []byte(text), 0, 20, size)
+				check(t, []byte(text), 0, 500, size)
 			}
 		})
 	}
@@ -91,7 +93,7 @@ func TestAcrossRealBlocks(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&text, "%d %s\n", i, strings.Repeat("é", i%300))
 	}
-	text.WriteString(strings.Repeat("z", 3*block) + "\nend\n")
+	text.WriteString(strings.Repeat("z", 9*block) + "\nend\n")
 	check(t, []byte(text.String()), 0, Limit, block)
 	check(t, []byte(text.String()), 0, 2*block, block)
 }
