@@ -1,5 +1,6 @@
-// Package schema holds the JSON Schemas of a spec and of an event, for editors and for readers of the log. They are
-// made from the tables of package specs; a test proves them equal.
+// Package schema holds the JSON Schemas of a spec, of an event and of a worker's event, for editors and for readers of
+// the logs. The first two are made from the tables of package specs, the third one is written by hand; tests prove them
+// equal to the program.
 package schema
 
 import _ "embed"
@@ -13,3 +14,8 @@ var Spec []byte
 //
 //go:embed event.schema.json
 var Event []byte
+
+// CSDEvent is the JSON Schema of a line of a worker's events file.
+//
+//go:embed csd-event.schema.json
+var CSDEvent []byte
