@@ -119,7 +119,27 @@ func TestPiStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if text := string(all[len(all)-1].Body); !strings.Contains(text, "a long turn") {
 		t.Error("the model was not told of the earlier turns")
 	}
-	r.quit()
+
+	// F32: a person begins another session in the same client.
+	r.must(r.Literal(t.Context(), "/new"))
+	r.eventually("the command", func() bool { return r.InComposer(r.screen(), "/new") })
+	r.must(r.Keys(t.Context(), "Enter"))
+	next := r.waitTold("session_start", 3)
+	if next.Source != "new" || next.SessionID == begun.SessionID {
+		t.Errorf("session_start %s", next.Raw)
+	}
+	r.model.Add(modelstub.Reply{Text: "a fresh start"})
+	if n := r.turn("who are you?"); n.SessionID != next.SessionID || n.Transcript == begun.Transcript || n.Last != "a fresh start" {
+		t.Errorf("stop %s", n.Raw)
+	}
+	if n := len(r.told("session_end")); n != 1 {
+		t.Errorf("%d session_end events while it lives", n)
+	}
+	// The terminal goes away under it.
+	r.must(r.server.Kill(t.Context(), r.w.Name))
+	if n := r.waitTold("session_end", 2); n.Reason != "exit" || n.SessionID != next.SessionID {
+		t.Errorf("session_end %s", n.Raw)
+	}
 	r.net.RequireNone(t)
 }
 
