@@ -97,21 +97,27 @@ func (s *Server) Pane(ctx context.Context, session string) (Pane, error) {
 	return s.buried(ctx, p)
 }
 
-// buried asks again for the status of a dead pane: tmux sees that its terminal is closed some moments before it
-// learns how the process ended. It gives up after two seconds: a
-// process may close its terminal and live on.
+// buried asks again for the status of a dead pane: tmux sees that its terminal is closed before it learns how the
+// process ended. A tmux with libutempter, as that of Debian, may even miss the signal that tells it, and leave a zombie
+// until another child of its ends: so one is given to it. buried gives up after a second, as a process may close its
+// terminal and live on.
 func (s *Server) buried(ctx context.Context, p Pane) (Pane, error) {
 	target, err := p.Target().spell()
 	if err != nil {
 		return p, err
 	}
-	for range 100 {
+	for i := range 50 {
+		if i%10 == 1 {
+			if _, err := s.run(ctx, nil, "run-shell", "-b", "true"); err != nil {
+				return p, nil // what is known is true
+			}
+		}
 		timer := time.NewTimer(20 * time.Millisecond)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return p, nil // what is known is true
+			return p, nil
 		}
 		out, err := s.run(ctx, nil, "display-message", "-p", "-t", target, paneFormat)
 		if err != nil {

@@ -119,6 +119,27 @@ func (s *Server) run(ctx context.Context, stdin []byte, args ...string) (string,
 		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
 		defer cancel()
 	}
+	out, err := s.once(ctx, stdin, args...)
+	for range 5 {
+		var unreachable *UnreachableError
+		if !errors.As(err, &unreachable) || !strings.HasPrefix(unreachable.Words, "server exited") || stdin != nil || slices.Contains(args, "send-keys") {
+			break
+		}
+		// A server whose last session has just ended takes nothing any more, and is gone in a moment.
+		timer := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return out, err
+		}
+		out, err = s.once(ctx, stdin, args...)
+	}
+	return out, err
+}
+
+// once is run without a second try.
+func (s *Server) once(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	bin := s.Bin
 	if bin == "" {
 		bin = "tmux"
