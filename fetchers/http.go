@@ -28,7 +28,7 @@ var httpTable = Fetcher{
 		{Name: "pages", Type: Pages, Help: "read a list over all its pages, joined; a list that is cut short fails the poll"},
 		{Name: "maxBytes", Type: Size, Default: int64(10 * megabyte), Min: 1, Max: gigabyte, Help: "the most that the body may hold, all pages together, packed or not"},
 		{Name: "redirects", Type: Int, Default: int64(5), Min: 0, Max: 20, Help: "how many redirects are followed; never from https to http"},
-		{Name: "ca", Type: String, Template: Plain, Help: "a PEM file with certificates to trust beside those of the system"},
+		{Name: "ca", Type: String, Template: Plain, Help: "a PEM file, at most 1 MB, with certificates to trust beside those of the system; a change of it counts from the next poll on"},
 		timeoutOption,
 	},
 	Doc: []Member{
@@ -36,7 +36,7 @@ var httpTable = Fetcher{
 		{"headers", "the header fields by name in small letters; several of one name are joined by commas; no cookies"},
 		{"body", "the body in the form of parse; with pages the joined list; null where there is none, and where a status outside 2xx comes without JSON"},
 		{"url", "where the answer came from, after redirects"},
-		{"tls", "null over http"},
+		{"tls", "null over http; what the server showed at most a minute ago, since no connection is used for longer"},
 		{"tls.expires", "the end of the server's certificate, RFC 3339"},
 		{"tls.issuer", "who signed it"},
 		{"tls.serial", "its number, hexadecimal"},
@@ -106,7 +106,7 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(parent, options(r.Options).timeout())
 	defer cancel()
 	began := time.Now()
-	client, err := s.client(options(r.Options).text("ca"))
+	client, err := s.client(ctx, r.Target, options(r.Options).text("ca"), began)
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}

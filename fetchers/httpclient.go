@@ -1,67 +1,80 @@
 package fetchers
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"net/http"
-	"os"
 	"time"
 )
 
-// trust is a client that trusts the certificates of one file.
-type trust struct {
+// maxConnAge is how long after its making a connection is given another question. Where a name leads and which
+// certificate a server shows is settled when a connection is made: one that was kept for longer would hide that they
+// have changed. For the same reason no TLS session is resumed: it would show the certificate of its beginning.
+const maxConnAge = time.Minute
+
+// client is one generation of connections, with the servers that it trusts.
+type client struct {
 	*http.Transport
-	changed time.Time
-	size    int64
+	born time.Time
+	file fileID // of the option ca, as it was when it was read
 }
 
-// client returns the client for the option ca; a file that changed is read again.
-func (s *Set) client(ca string) (http.RoundTripper, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.transports == nil {
-		s.transports = map[string]*trust{}
-	}
-	t := s.transports[ca]
+// client returns the connections for the option ca at now: those that are there, or new ones where they are too old
+// or the file is another one.
+func (s *Set) client(ctx context.Context, target, ca string, now time.Time) (*client, error) {
 	if ca == "" {
-		if t == nil {
-			t = &trust{Transport: newTransport(nil)}
-			s.transports[ca] = t
+		if c := s.living(ca, fileID{}, now); c != nil {
+			return c, nil
 		}
-		return t, nil
+		return s.adopt(ca, &client{Transport: newTransport(nil), born: now}), nil
 	}
 	path, err := absolute(ca)
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, failf("tls", "certificates of %s: %w", path, bare(err))
+	return ask(ctx, &s.gate, "ca\x00"+target+"\x00"+path, func(context.Context) (*client, error) {
+		c, err := s.trusting(path, now)
+		if err != nil {
+			return nil, failf("tls", "certificates of %s: %w", path, bare(err))
+		}
+		return c, nil
+	})
+}
+
+// living is the generation that may still be used; nil: there is none.
+func (s *Set) living(ca string, file fileID, now time.Time) *client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.clients[ca]; c != nil && c.file == file && c.young(now) {
+		return c
 	}
-	if t != nil && t.changed.Equal(info.ModTime()) && t.size == info.Size() {
-		return t, nil
+	return nil
+}
+
+// young says whether c may still be used. A clock that was set back makes nothing young again.
+func (c *client) young(now time.Time) bool { return now.Sub(c.born).Abs() < maxConnAge }
+
+// adopt makes c the generation for ca, and lets go of those that nobody will use again. Of two that were made at the
+// same time the first one stays.
+func (s *Set) adopt(ca string, c *client) *client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients == nil {
+		s.clients = map[string]*client{}
 	}
-	if !info.Mode().IsRegular() || info.Size() > megabyte {
-		return nil, failf("tls", "certificates of %s: not a file of certificates", path)
+	if old := s.clients[ca]; old != nil && old.file == c.file && old.young(c.born) {
+		return old
 	}
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return nil, failf("tls", "certificates of %s: %w", path, bare(err))
+	for name, old := range s.clients {
+		if name == ca || !old.young(c.born) {
+			old.CloseIdleConnections() // one that is busy closes once its answer is there
+			delete(s.clients, name)
+		}
 	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		return nil, failf("tls", "certificates of the system: %w", err)
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, failf("tls", "certificates of %s: none in it", path)
-	}
-	if t != nil {
-		t.CloseIdleConnections()
-	}
-	t = &trust{Transport: newTransport(pool), changed: info.ModTime(), size: info.Size()}
-	s.transports[ca] = t
-	return t, nil
+	s.clients[ca] = c
+	return c
 }
 
 // newTransport is the standard client with bounds. Every deadline comes from the poll's context.
@@ -75,7 +88,7 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 		MaxIdleConns:           2 * perHost,
 		MaxIdleConnsPerHost:    perHost,
 		MaxConnsPerHost:        2 * perHost,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        maxConnAge,
 		MaxResponseHeaderBytes: 256 * kilobyte,
 		// A connection that died while the machine slept must not cost one poll after the other its whole timeout.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},

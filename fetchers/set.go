@@ -56,8 +56,8 @@ type Set struct {
 	readers  sync.Pool // of *tail.Reader
 	handles  tail.Handles
 
-	mu         sync.Mutex
-	transports map[string]*trust // by the file of the option ca
+	mu      sync.Mutex
+	clients map[string]*client // by the file of the option ca
 }
 
 // NewSet returns an empty memory.
@@ -82,7 +82,7 @@ func (s *Set) Close() {
 	s.handles.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.transports {
+	for _, t := range s.clients {
 		t.CloseIdleConnections()
 	}
 }
