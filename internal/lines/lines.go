@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 )
 
 // Limit is the longest line that is kept where a caller has no better number.
@@ -121,6 +122,7 @@ type backward struct {
 	start  int64
 	buf    []byte
 	lo, hi int
+	big    []byte // for a wide line
 	limit  int
 	size   int
 }
@@ -158,7 +160,8 @@ func (b *backward) wide() (Line, error) {
 	at = max(at, b.from)
 	line := Line{Offset: at, Size: end - at - 1}
 	if line.Size <= int64(b.limit) {
-		text := make([]byte, line.Size+1)
+		b.big = slices.Grow(b.big[:0], int(line.Size)+1)
+		text := b.big[:line.Size+1]
 		if err := full(b.r, text[:b.start-at], at); err != nil {
 			return Line{}, err
 		}
@@ -218,6 +221,7 @@ type forward struct {
 	end      int64
 	buf      []byte
 	lo, hi   int
+	big      []byte // for a wide line
 	limit    int
 	size     int
 }
@@ -255,7 +259,8 @@ func (f *forward) wide() (Line, bool, error) {
 	}
 	line := Line{Offset: f.at, Size: i - f.at}
 	if line.Size <= int64(f.limit) {
-		text := make([]byte, line.Size)
+		f.big = slices.Grow(f.big[:0], int(line.Size))
+		text := f.big[:line.Size]
 		if err := full(f.r, text[copy(text, f.buf[f.lo:f.hi]):], f.read); err != nil {
 			return Line{}, false, err
 		}
