@@ -126,22 +126,30 @@ func (t Tally) On(path string) (Tally, error) {
 			continue
 		}
 		t.Lines++
-		if !perhapsStop(line.Raw) {
-			continue
-		}
-		if e, err := Parse(line.Raw); err == nil && e.Name == Stop {
-			t.Turns++
-			t.Error, t.ErrorAt = e.Error, time.Time{}
-			if e.Error != nil {
-				t.ErrorAt = e.At
-			}
-		}
+		t.stop(line.Raw)
 	}
 	return t, nil
 }
 
-// perhapsStop spares decoding: csd's own lines say with their first bytes what they are.
-func perhapsStop(raw []byte) bool {
+// stop counts a line that is a stop. csd's own lines say with their first bytes what they are, and are decoded only where
+// there is something to know.
+func (t *Tally) stop(raw []byte) {
 	rest, ours := bytes.CutPrefix(raw, []byte(`{"event":"`))
-	return !ours || bytes.HasPrefix(rest, []byte(`stop"`))
+	switch {
+	case ours && (!bytes.HasPrefix(rest, []byte(`stop"`)) || !bytes.HasSuffix(rest, []byte("}"))):
+		return
+	case ours && !bytes.Contains(rest, []byte(`"error":{`)):
+		t.Turns++
+		t.Error, t.ErrorAt = nil, time.Time{}
+		return
+	}
+	e, err := Parse(raw)
+	if err != nil || e.Name != Stop {
+		return
+	}
+	t.Turns++
+	t.Error, t.ErrorAt = e.Error, time.Time{}
+	if e.Error != nil {
+		t.ErrorAt = e.At
+	}
 }
