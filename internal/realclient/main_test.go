@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -24,15 +25,15 @@ func TestMain(m *testing.M) {
 }
 
 // build builds the sessevents of this tree, for the first test that needs it.
-var build = onceBuilt("./cmd/sessevents")
+var build = onceBuilt("./cmd/sessevents", "./cmd/sessevents-core")
 
-// onceBuilt builds a program into the folder of programs when it is called first.
-func onceBuilt(pkg string) func() error {
+// onceBuilt builds programs into the folder of programs when it is called first.
+func onceBuilt(pkgs ...string) func() error {
 	return sync.OnceValue(func() error {
-		cmd := exec.Command("go", "build", "-o", programs+string(filepath.Separator), pkg)
+		cmd := exec.Command("go", append([]string{"build", "-o", programs + string(filepath.Separator)}, pkgs...)...)
 		cmd.Dir = filepath.Join("..", "..")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+			return fmt.Errorf("build %s: %w\n%s", strings.Join(pkgs, " and "), err, out)
 		}
 		return nil
 	})

@@ -2,21 +2,33 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sessevents/sessevents/cmd/internal/front"
 )
 
-// TestMain makes this test binary the program itself where it is called by its name, so that the scripts run the real
-// main as processes of their own.
+// TestMain makes this test binary either program where it is called by its name, so that the scripts run both as
+// processes of their own, one beside the other as they are installed.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"sessevents": main,
-		"inbox":      playInbox,
-		"hold":       holdSocket,
-		"homeless":   runHomeless,
+		"sessevents":      called,
+		"sessevents-core": main,
+		"inbox":           playInbox,
+		"hold":            holdSocket,
+		"homeless":        runHomeless,
 	})
+}
+
+// called is the program that was started as sessevents; a process that became the second one keeps that name.
+func called() {
+	if self, err := os.Executable(); err == nil && filepath.Base(self) == front.Core {
+		main()
+	}
+	os.Exit(front.Main())
 }
 
 // TestScripts runs the stories of testdata/script. Each has a folder and a runtime directory of its own, and nothing

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/schema"
 	"github.com/sessevents/sessevents/specs"
@@ -26,7 +27,7 @@ type knownSpec struct {
 func (s *specsCmd) Run(c *call) error {
 	list := []knownSpec{}
 	for _, found := range c.places().List() {
-		spec, source, faults := found.Check(specs.Options{Fetchers: fetchers.All, Getenv: c.getenv})
+		spec, source, faults := found.Check(specs.Options{Fetchers: fetchers.All, Getenv: c.Getenv})
 		known := knownSpec{Name: found.Name, Usage: spec.Usage}
 		if !found.Builtin {
 			known.Path = found.Path
@@ -42,27 +43,27 @@ func (s *specsCmd) Run(c *call) error {
 		list = append(list, known)
 	}
 	if s.JSON {
-		return printJSON(c.out, list)
+		return client.PrintJSON(c.Out, list)
 	}
 	for _, k := range list {
 		where := "built in"
 		if k.Path != "" {
 			where = k.Path
 		}
-		fmt.Fprintf(c.out, "%s (%s)\n", k.Name, where)
+		fmt.Fprintf(c.Out, "%s (%s)\n", k.Name, where)
 		for _, u := range k.Usage {
-			fmt.Fprintf(c.out, "  %s\n", u)
+			fmt.Fprintf(c.Out, "  %s\n", u)
 		}
 		for _, part := range []struct {
 			name string
 			list []string
 		}{{"asks", k.Touches.Hosts}, {"runs", k.Touches.Commands}, {"reads", k.Touches.Paths}, {"takes from the environment", k.Touches.Env}} {
 			if len(part.list) > 0 {
-				fmt.Fprintf(c.out, "  %s: %s\n", part.name, strings.Join(part.list, ", "))
+				fmt.Fprintf(c.Out, "  %s: %s\n", part.name, strings.Join(part.list, ", "))
 			}
 		}
 		if k.Faults > 0 {
-			fmt.Fprintf(c.out, "  %s: %s lint shows them\n", count(k.Faults, "fault"), c.program)
+			fmt.Fprintf(c.Out, "  %s: %s lint shows them\n", client.Count(k.Faults, "fault"), c.Program)
 		}
 	}
 	return nil
@@ -78,6 +79,6 @@ func (s *schemaCmd) Run(c *call) error {
 	if s.Of == "event" {
 		text = schema.Event
 	}
-	_, err := c.out.Write(text)
+	_, err := c.Out.Write(text)
 	return err
 }

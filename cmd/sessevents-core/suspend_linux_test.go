@@ -16,7 +16,7 @@ import (
 func TestC25_ASuspendedDaemonPollsOnceWhenItGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "sessevents")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "../sessevents", ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := filepath.Join(dir, "run")

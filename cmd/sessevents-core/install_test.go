@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sessevents/sessevents/cmd/internal/client"
 )
 
 // TestInstall runs scripts/install as a user does and uses what it installed.
@@ -56,7 +58,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	out, err := exec.Command("../../scripts/install").CombinedOutput()
-	if code := exitCodeOf(err); code != exitUsage || !strings.HasPrefix(string(out), "usage: ") {
+	if code := exitCodeOf(err); code != client.ExitUsage || !strings.HasPrefix(string(out), "usage: ") {
 		t.Errorf("without a folder: exit %d, %s", code, out)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"encoding/json"
@@ -10,25 +10,27 @@ import (
 	"github.com/sessevents/sessevents/engine/rundir"
 )
 
-type statusCmd struct {
-	serving
+// Status shows what a daemon says of itself.
+type Status struct {
+	Serving
 	JSON bool `name:"json" help:"Print one JSON object."`
 }
 
 // Run shows what a daemon says of itself.
-func (s *statusCmd) Run(c *call) error {
+func (s *Status) Run(c *Call) error {
 	_, r, err := s.ask(c, control.Request{Op: control.Status})
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return printJSON(c.out, r.Report)
+		return PrintJSON(c.Out, r.Report)
 	}
-	printReport(c.out, r.Report, time.Now())
+	printReport(c.Out, r.Report, time.Now())
 	return nil
 }
 
-func printJSON(w io.Writer, v any) error {
+// PrintJSON prints v as a person reads it.
+func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -80,7 +82,7 @@ func printReport(w io.Writer, r *control.Report, now time.Time) {
 func printDelivery(line func(string, ...any), d *control.Delivery, now time.Time) {
 	text := fmt.Sprintf("messages mode %s; %d sent, last %s", d.Mode, d.Sent, ago(now, d.LastSent))
 	if d.Pending > 0 {
-		text += fmt.Sprintf("; %s waiting", count(d.Pending, "alert"))
+		text += fmt.Sprintf("; %s waiting", Count(d.Pending, "alert"))
 		if d.Since != nil {
 			text += " since " + d.Since.Format(time.RFC3339)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/engine/eventlog"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/internal/atomicfile"
@@ -30,7 +31,7 @@ func (t *tryCmd) Run(c *call) error {
 	}
 	set := fetchers.NewSet()
 	defer set.Close()
-	spec, source, faults := found.Check(specs.Options{Fetchers: set.Fetchers(), Getenv: c.getenv})
+	spec, source, faults := found.Check(specs.Options{Fetchers: set.Fetchers(), Getenv: c.Getenv})
 	if faults.HasErrors() {
 		return faults
 	}
@@ -41,7 +42,7 @@ func (t *tryCmd) Run(c *call) error {
 	if wait == 0 {
 		wait = spec.Interval
 	}
-	trial, err := source.NewTrial(unescape(t.Words))
+	trial, err := source.NewTrial(client.Unescape(t.Words))
 	if err != nil {
 		return err
 	}
@@ -50,17 +51,17 @@ func (t *tryCmd) Run(c *call) error {
 		if n > 1 {
 			select {
 			case <-time.After(wait):
-			case <-c.ctx.Done():
-				return context.Cause(c.ctx)
+			case <-c.Ctx.Done():
+				return context.Cause(c.Ctx)
 			}
 		}
-		fmt.Fprintf(c.out, "poll %d of %d\n", n, t.Polls)
-		trace, err := trial.Poll(c.ctx, time.Now())
+		fmt.Fprintf(c.Out, "poll %d of %d\n", n, t.Polls)
+		trace, err := trial.Poll(c.Ctx, time.Now())
 		c.printTrace(trace, err)
 		failure = errors.Join(failure, err)
 	}
 	if t.Record != "" {
-		entry, err := trial.Record(c.ctx, "recorded "+time.Now().UTC().Format(time.DateOnly))
+		entry, err := trial.Record(c.Ctx, "recorded "+time.Now().UTC().Format(time.DateOnly))
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (t *tryCmd) Run(c *call) error {
 		}
 	}
 	if failure != nil {
-		return exitCode(exitFailed) // each was shown with its poll
+		return client.ExitCode(client.ExitFailed) // each was shown with its poll
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (t *tryCmd) Run(c *call) error {
 // record puts an entry of tests where the user wants it.
 func (c *call) record(file, entry string) error {
 	if file == "-" {
-		_, err := fmt.Fprint(c.out, "tests:\n"+entry)
+		_, err := fmt.Fprint(c.Out, "tests:\n"+entry)
 		return err
 	}
 	info, err := os.Stat(file)
@@ -85,7 +86,7 @@ func (c *call) record(file, entry string) error {
 		if err := os.WriteFile(file, []byte("tests:\n"+entry), 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "recorded into %s\n", file)
+		fmt.Fprintf(c.Out, "recorded into %s\n", file)
 		return nil
 	}
 	if err != nil {
@@ -105,7 +106,7 @@ func (c *call) record(file, entry string) error {
 	if err := os.Chmod(file, info.Mode().Perm()); err != nil { // an executable spec stays one
 		return err
 	}
-	fmt.Fprintf(c.out, "recorded into the tests of %s\n", file)
+	fmt.Fprintf(c.Out, "recorded into the tests of %s\n", file)
 	return nil
 }
 
@@ -114,7 +115,7 @@ const maxShown = 2000
 
 // printTrace shows what one poll came to, in the order in which it happened.
 func (c *call) printTrace(t specs.Trace, err error) {
-	line := func(format string, args ...any) { fmt.Fprintf(c.out, "  "+format+"\n", args...) }
+	line := func(format string, args ...any) { fmt.Fprintf(c.Out, "  "+format+"\n", args...) }
 	for _, s := range t.Steps {
 		name := s.Fetcher
 		if s.Name != "" {

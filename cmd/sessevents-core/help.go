@@ -18,11 +18,11 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	for _, p := range ctx.Path {
 		if p.Flag != nil && p.Flag.Name == "spec" {
-			c.spec, _ = ctx.FlagValue(p.Flag).(string)
+			c.Spec, _ = ctx.FlagValue(p.Flag).(string)
 		}
 	}
 	name, spec := "<source>", (*specs.Spec)(nil)
-	if c.spec != "" {
+	if c.Spec != "" {
 		var err error
 		if spec, _, err = c.parse(); err == nil && spec != nil && spec.Name != "" {
 			name = spec.Name
@@ -30,7 +30,7 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	b := &strings.Builder{}
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
-	line("usage: %s <command> [options]", c.command(""))
+	line("usage: %s <command> [options]", c.Command(""))
 	for _, n := range ctx.Model.Leaves(true) {
 		line("  %s", synopsis(n))
 		line("      %s", n.Help)
@@ -63,8 +63,8 @@ func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
 	line("  4 wait only: the time passed with no newer event")
 	line("  130 a signal ended it")
 	line("")
-	line("%s <command> --help shows a command's flags", c.command(""))
-	_, err := fmt.Fprint(c.out, b.String())
+	line("%s <command> --help shows a command's flags", c.Command(""))
+	_, err := fmt.Fprint(c.Out, b.String())
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -18,10 +19,10 @@ type initCmd struct {
 func (i *initCmd) Run(c *call) error {
 	text, err := specs.Init(i.Name, i.Fetch)
 	if err != nil {
-		return usagef("", "%v", err)
+		return client.Usagef("", "%v", err)
 	}
 	if i.Out == "-" {
-		_, err := fmt.Fprint(c.out, text)
+		_, err := fmt.Fprint(c.Out, text)
 		return err
 	}
 	file := i.Out
@@ -30,7 +31,7 @@ func (i *initCmd) Run(c *call) error {
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
 	if errors.Is(err, os.ErrExist) {
-		return usagef("choose another with --out, or remove it", "%s is there already", file)
+		return client.Usagef("choose another with --out, or remove it", "%s is there already", file)
 	}
 	if err != nil {
 		return err
@@ -41,6 +42,6 @@ func (i *initCmd) Run(c *call) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "wrote %s\nnext: %s lint %s && %s test %s\n", file, c.program, quote(file), c.program, quote(file))
+	fmt.Fprintf(c.Out, "wrote %s\nnext: %s lint %s && %s test %s\n", file, c.Program, client.Quote(file), c.Program, client.Quote(file))
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"fmt"
@@ -8,17 +8,18 @@ import (
 	"github.com/sessevents/sessevents/engine/eventlog"
 )
 
-type waitCmd struct {
-	serving
+// Wait waits for events.
+type Wait struct {
+	Serving
 	Since   int64    `placeholder:"ID" help:"Events after this id; default 0: all."`
 	Timeout *float64 `placeholder:"SECONDS" help:"Give up after so long, with exit code 4; default: never."`
 }
 
-var errNegative = usagef("", "--since and --timeout are not negative")
+var errNegative = Usagef("", "--since and --timeout are not negative")
 
 // Run prints what is newer than Since, as soon as there is something. Events that the log holds are shown even if
 // their daemon is gone.
-func (w *waitCmd) Run(c *call) error {
+func (w *Wait) Run(c *Call) error {
 	timeout := int64(0) // none
 	if t := w.Timeout; t != nil {
 		if !(*t >= 0) { // NaN too
@@ -29,11 +30,11 @@ func (w *waitCmd) Run(c *call) error {
 	if w.Since < 0 {
 		return errNegative
 	}
-	p, err := w.find(c)
+	p, err := w.Find(c)
 	if err != nil {
 		return err
 	}
-	last, err := c.printSince(p.files.Events, w.Since)
+	last, err := c.printSince(p.Files.Events, w.Since)
 	if err != nil {
 		return err
 	}
@@ -43,23 +44,24 @@ func (w *waitCmd) Run(c *call) error {
 			return err
 		}
 		if r.TimedOut {
-			return exitCode(exitTimeout)
+			return ExitCode(ExitTimeout)
 		}
-		if last, err = c.printSince(p.files.Events, w.Since); err != nil {
+		if last, err = c.printSince(p.Files.Events, w.Since); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(c.out, "cursor: %d\n", last)
+	fmt.Fprintf(c.Out, "cursor: %d\n", last)
 	return nil
 }
 
-type followCmd struct {
-	serving
+// Follow prints events as they come.
+type Follow struct {
+	Serving
 	Since *int64 `placeholder:"ID" help:"Events after this id first; default: only what comes from now on."`
 }
 
 // Run prints events as they come, until it is interrupted or the daemon is gone.
-func (f *followCmd) Run(c *call) error {
+func (f *Follow) Run(c *Call) error {
 	p, r, err := f.ask(c, control.Request{Op: control.Status})
 	if err != nil {
 		return err
@@ -69,12 +71,12 @@ func (f *followCmd) Run(c *call) error {
 		last = *f.Since
 	}
 	for {
-		if last, err = c.printSince(p.files.Events, last); err != nil {
+		if last, err = c.printSince(p.Files.Events, last); err != nil {
 			return err
 		}
 		if _, err = f.askPeer(c, p, control.Request{Op: control.Wait, Since: last}); err != nil {
 			// What the daemon logged on its way out is there too.
-			if _, printErr := c.printSince(p.files.Events, last); printErr != nil {
+			if _, printErr := c.printSince(p.Files.Events, last); printErr != nil {
 				return printErr
 			}
 			return err
@@ -83,7 +85,7 @@ func (f *followCmd) Run(c *call) error {
 }
 
 // printSince prints the events after id as JSON lines and returns the id of the last one.
-func (c *call) printSince(path string, id int64) (int64, error) {
+func (c *Call) printSince(path string, id int64) (int64, error) {
 	log, err := eventlog.OpenReader(path)
 	if err != nil {
 		return id, err
@@ -93,7 +95,7 @@ func (c *call) printSince(path string, id int64) (int64, error) {
 		if err != nil {
 			return id, fmt.Errorf("read event log %s: %w", path, err)
 		}
-		if _, err := fmt.Fprintf(c.out, "%s\n", line); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "%s\n", line); err != nil {
 			return id, err
 		}
 		id = max(id, eventlog.ID(line))

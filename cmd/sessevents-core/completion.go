@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/cmd/internal/complete"
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/rundir"
@@ -21,22 +22,22 @@ type completionCmd struct {
 
 // Run prints what the shell has to read.
 func (s *completionCmd) Run(c *call) error {
-	script, err := complete.Script(s.Shell, c.program)
+	script, err := complete.Script(s.Shell, c.Program)
 	if err != nil {
-		return usagef("", "%v", err)
+		return client.Usagef("", "%v", err)
 	}
-	_, err = fmt.Fprint(c.out, script)
+	_, err = fmt.Fprint(c.Out, script)
 	return err
 }
 
 // complete answers a completion script. Whatever goes wrong is a word less to choose from.
 func (c *call) complete(model *kong.Application, args []string) {
-	complete.Completer{Model: model, Values: c.completions}.Run(c.out, args)
+	complete.Completer{Model: model, Values: c.completions}.Run(c.Out, args)
 }
 
 // completions are the words that the grammar does not know.
 func (c *call) completions(at complete.Place) complete.Values {
-	c.spec = at.Flags["spec"]
+	c.Spec = at.Flags["spec"]
 	switch at.Flag {
 	case "spec":
 		return complete.Values{List: c.knownSpecs(), Files: true}
@@ -68,7 +69,7 @@ func (c *call) knownSpecs() (list []complete.Candidate) {
 
 // fileSinks are the ids of the file sinks that have a socket, of the source that --spec names or of all.
 func (c *call) fileSinks() (list []complete.Candidate) {
-	dir, _, err := rundir.Open(c.getenv)
+	dir, _, err := rundir.Open(c.Getenv)
 	if err != nil {
 		return nil
 	}
@@ -76,7 +77,7 @@ func (c *call) fileSinks() (list []complete.Candidate) {
 	if err != nil {
 		source = "*"
 	}
-	sockets, _ := filepath.Glob(filepath.Join(globQuote(dir), "*."+source+".sock"))
+	sockets, _ := filepath.Glob(filepath.Join(client.GlobQuote(dir), "*."+source+".sock"))
 	for _, s := range sockets {
 		id, of, _ := strings.Cut(strings.TrimSuffix(filepath.Base(s), ".sock"), ".")
 		if strings.Trim(id, "0123456789") != "" { // a number is a session's
@@ -91,13 +92,13 @@ const completionPatience = 500 * time.Millisecond
 
 // watched are the targets of the daemon, word by word.
 func (c *call) watched(at complete.Place) (list []complete.Candidate) {
-	p, err := serving{ID: at.Flags["id"]}.find(c)
+	p, err := client.Serving{ID: at.Flags["id"]}.Find(c.Call)
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, completionPatience)
+	ctx, cancel := context.WithTimeout(c.Ctx, completionPatience)
 	defer cancel()
-	r, err := control.Ask(ctx, p.files.Socket, control.Request{Op: control.Status})
+	r, err := control.Ask(ctx, p.Files.Socket, control.Request{Op: control.Status})
 	if err != nil || r.Report == nil {
 		return nil
 	}

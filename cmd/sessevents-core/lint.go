@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/specs"
 )
@@ -25,23 +26,23 @@ func (l *lintCmd) Run(c *call) error {
 	if l.NoWarnings {
 		found = slices.DeleteFunc(found, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
 	}
-	out := c.out
-	if err := found.Write(out, l.Format, colored(out, c.getenv)); err != nil {
+	out := c.Out
+	if err := found.Write(out, l.Format, colored(out, c.Getenv)); err != nil {
 		return err
 	}
 	if len(found) > 0 {
 		if l.Format == "text" {
-			fmt.Fprintf(c.err, "%s in %s\n", count(len(found), "finding"), count(len(files), "file"))
+			fmt.Fprintf(c.Err, "%s in %s\n", client.Count(len(found), "finding"), client.Count(len(files), "file"))
 		}
-		return exitCode(exitFailed)
+		return client.ExitCode(client.ExitFailed)
 	}
 	return nil
 }
 
 // lint checks what the words name; without words the spec of --spec, or the specs around.
 func (c *call) lint(paths []string) (specs.Diagnostics, []string, error) {
-	options := specs.Options{Fetchers: fetchers.All, Getenv: c.getenv}
-	if len(paths) == 0 && c.spec != "" {
+	options := specs.Options{Fetchers: fetchers.All, Getenv: c.Getenv}
+	if len(paths) == 0 && c.Spec != "" {
 		found, err := c.find()
 		if err != nil {
 			return nil, nil, err
@@ -51,7 +52,7 @@ func (c *call) lint(paths []string) (specs.Diagnostics, []string, error) {
 	}
 	faults, files := specs.Lint(c.specPaths(paths), options)
 	if len(files) == 0 && len(faults) == 0 {
-		return nil, nil, usagef("name a file, or a folder with *.yaml files", "no specs found")
+		return nil, nil, client.Usagef("name a file, or a folder with *.yaml files", "no specs found")
 	}
 	return faults, files, nil
 }
@@ -61,10 +62,10 @@ func (c *call) specPaths(paths []string) []string {
 	if len(paths) > 0 {
 		return paths
 	}
-	for dir := c.dir; ; dir = filepath.Dir(dir) {
+	for dir := c.Dir; ; dir = filepath.Dir(dir) {
 		own := filepath.Join(dir, ".sessevents")
 		if info, err := os.Stat(own); err == nil && info.IsDir() {
-			if rel, err := filepath.Rel(c.dir, own); err == nil {
+			if rel, err := filepath.Rel(c.Dir, own); err == nil {
 				own = rel
 			}
 			return []string{own}

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"errors"
@@ -12,18 +12,19 @@ import (
 	"github.com/sessevents/sessevents/engine/rundir"
 )
 
-type listCmd struct {
+// List shows every daemon of this user.
+type List struct {
 	JSON bool `name:"json" help:"Print a JSON list of status objects."`
 }
 
 // Run shows every daemon in the runtime directory. Sockets that nobody listens on are passed over: the next start
 // removes them.
-func (l *listCmd) Run(c *call) error {
-	dir, _, err := rundir.Open(c.getenv)
+func (l *List) Run(c *Call) error {
+	dir, _, err := rundir.Open(c.Getenv)
 	if err != nil {
 		return err
 	}
-	sockets, err := filepath.Glob(filepath.Join(globQuote(dir), "*.sock"))
+	sockets, err := filepath.Glob(filepath.Join(GlobQuote(dir), "*.sock"))
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (l *listCmd) Run(c *call) error {
 	var wg sync.WaitGroup
 	for i, socket := range sockets {
 		wg.Go(func() {
-			r, err := control.Ask(c.ctx, socket, control.Request{Op: control.Status})
+			r, err := control.Ask(c.Ctx, socket, control.Request{Op: control.Status})
 			reports[i] = r.Report
 			if err != nil && !errors.Is(err, control.ErrNoDaemon) {
 				silent[i] = err
@@ -46,18 +47,18 @@ func (l *listCmd) Run(c *call) error {
 			found = append(found, reports[i])
 		}
 		if silent[i] != nil {
-			fmt.Fprintf(c.err, "warning: %s does not answer: %v\n", sockets[i], silent[i])
+			fmt.Fprintf(c.Err, "warning: %s does not answer: %v\n", sockets[i], silent[i])
 		}
 	}
 	if l.JSON {
-		return printJSON(c.out, found)
+		return PrintJSON(c.Out, found)
 	}
 	if len(found) == 0 {
-		fmt.Fprintf(c.out, "no daemons in %s\n", dir)
+		fmt.Fprintf(c.Out, "no daemons in %s\n", dir)
 		return nil
 	}
 	now := time.Now()
-	tw := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	tw := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "NAME\tOWNER\tPID\tTARGETS\tEVENTS\tLAST POLL\tNEXT POLL\tPENDING")
 	for _, r := range found {
 		pending := "-"
@@ -69,8 +70,8 @@ func (l *listCmd) Run(c *call) error {
 	return tw.Flush()
 }
 
-// globQuote makes the characters that mean something in a pattern mean themselves.
-func globQuote(s string) string {
+// GlobQuote makes the characters that mean something in a pattern mean themselves.
+func GlobQuote(s string) string {
 	var q []rune
 	for _, r := range s {
 		if r == '*' || r == '?' || r == '[' || r == '\\' {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/examples"
@@ -15,11 +16,11 @@ import (
 )
 
 // errNoSpec is what every command of a source says without one.
-var errNoSpec = &problem{exitUsage, "no source is named", "add --spec FILE, or the name of a known spec"}
+var errNoSpec = &client.Problem{Code: client.ExitUsage, Text: "no source is named", Hint: "add --spec FILE, or the name of a known spec"}
 
 // places are where a spec is looked for by its name.
 func (c *call) places() specs.Places {
-	return specs.Places{Dir: c.dir, Config: specs.ConfigDir(), Builtin: examples.Files}
+	return specs.Places{Dir: c.Dir, Config: specs.ConfigDir(), Builtin: examples.Files}
 }
 
 // parse reads the spec that --spec names: a path, or a name.
@@ -33,12 +34,12 @@ func (c *call) parse() (*specs.Spec, specs.Diagnostics, error) {
 }
 
 func (c *call) find() (specs.Found, error) {
-	if c.spec == "" {
+	if c.Spec == "" {
 		return specs.Found{}, errNoSpec
 	}
-	found, err := c.places().Find(c.spec)
+	found, err := c.places().Find(c.Spec)
 	if err != nil {
-		return found, usagef("", "%v", err)
+		return found, client.Usagef("", "%v", err)
 	}
 	return found, nil
 }
@@ -76,7 +77,7 @@ func (b *builder) build() (engine.Source, error) {
 		}
 	}
 	set := fetchers.NewSet()
-	spec, source, faults := found.Check(specs.Options{Fetchers: set.Fetchers(), Getenv: b.call.getenv})
+	spec, source, faults := found.Check(specs.Options{Fetchers: set.Fetchers(), Getenv: b.call.Getenv})
 	if b.set != nil && spec.Text() == b.text {
 		return nil, nil
 	}
@@ -104,7 +105,7 @@ func (b *builder) limits() (limits []control.Limit) {
 
 // printFaults shows each fault of a spec at its place.
 func (c *call) printFaults(faults specs.Diagnostics) {
-	_ = faults.Sort().WriteText(c.err, colored(c.err, c.getenv))
+	_ = faults.Sort().WriteText(c.Err, colored(c.Err, c.Getenv))
 }
 
 // colored reports whether w may be coloured: a terminal, unless NO_COLOR asks for none.

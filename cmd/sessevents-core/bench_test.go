@@ -20,19 +20,19 @@ import (
 // The benchmarks here measure the program as its user meets it: whole processes, and a daemon of its own. They need
 // Linux, for what /proc tells; ratios against `bun -e 0` need SESSEVENTS_BUN to name a bun.
 
-// built is the program, built once for all benchmarks of a run.
+// built is the program, built with its second one beside it.
 func built(b *testing.B) string {
 	b.Helper()
 	if runtime.GOOS != "linux" {
 		b.Skip("needs /proc")
 	}
-	bin := filepath.Join(b.TempDir(), "sessevents")
-	build := exec.Command("go", "build", "-o", bin, ".")
+	dir := b.TempDir() + string(filepath.Separator)
+	build := exec.Command("go", "build", "-o", dir, "../sessevents", ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
-	return bin
+	return dir + "sessevents"
 }
 
 // daemon starts a file-sink daemon on log-events that polls by itself once an hour.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sessevents/sessevents/cmd/internal/client"
 )
 
 func TestOwnFlagsAreFoundBehindATarget(t *testing.T) {
@@ -22,7 +24,7 @@ func TestOwnFlagsAreFoundBehindATarget(t *testing.T) {
 		"--help":                                 "--help",
 		"":                                       "",
 	} {
-		if got := hoist(strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
+		if got := client.Hoist(strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%q becomes %q, want %q", in, strings.Join(got, " "), want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/specs"
 )
@@ -15,9 +16,9 @@ type testCmd struct {
 // Run runs the tests that specs bring: recorded documents in the place of fetches, no network. Exit code 1 where one
 // fails, or where a spec does not compile.
 func (t *testCmd) Run(c *call) error {
-	options := specs.Options{Fetchers: fetchers.All, Getenv: c.getenv}
+	options := specs.Options{Fetchers: fetchers.All, Getenv: c.Getenv}
 	var checks []func() (*specs.Spec, *specs.Source, specs.Diagnostics)
-	if len(t.Paths) == 0 && c.spec != "" {
+	if len(t.Paths) == 0 && c.Spec != "" {
 		found, err := c.find()
 		if err != nil {
 			return err
@@ -27,7 +28,7 @@ func (t *testCmd) Run(c *call) error {
 		for _, path := range c.specPaths(t.Paths) {
 			files, err := specs.SpecFiles(path)
 			if err != nil {
-				return usagef("", "%v", err)
+				return client.Usagef("", "%v", err)
 			}
 			for _, file := range files {
 				checks = append(checks, func() (*specs.Spec, *specs.Source, specs.Diagnostics) { return specs.CheckFile(file, options) })
@@ -35,7 +36,7 @@ func (t *testCmd) Run(c *call) error {
 		}
 	}
 	if len(checks) == 0 {
-		return usagef("name a file, or a folder with *.yaml files", "no specs found")
+		return client.Usagef("name a file, or a folder with *.yaml files", "no specs found")
 	}
 	results := []specs.TestResult{}
 	broken := 0
@@ -46,7 +47,7 @@ func (t *testCmd) Run(c *call) error {
 			c.printFaults(faults)
 			continue
 		}
-		for _, r := range specs.RunTests(c.ctx, spec, source) {
+		for _, r := range specs.RunTests(c.Ctx, spec, source) {
 			results = append(results, r)
 			if !t.JSON {
 				c.printResult(r)
@@ -60,22 +61,22 @@ func (t *testCmd) Run(c *call) error {
 		}
 	}
 	if t.JSON {
-		if err := printJSON(c.out, results); err != nil {
+		if err := client.PrintJSON(c.Out, results); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(c.out, "%d passed, %d failed\n", len(results)-failed, failed)
+		fmt.Fprintf(c.Out, "%d passed, %d failed\n", len(results)-failed, failed)
 	}
 	if failed+broken > 0 {
-		return exitCode(exitFailed)
+		return client.ExitCode(client.ExitFailed)
 	}
 	return nil
 }
 
 func (c *call) printResult(r specs.TestResult) {
 	if r.Pass {
-		fmt.Fprintf(c.out, "ok    %s: %s (%s)\n", r.Place, r.Name, count(r.Polls, "poll"))
+		fmt.Fprintf(c.Out, "ok    %s: %s (%s)\n", r.Place, r.Name, client.Count(r.Polls, "poll"))
 		return
 	}
-	fmt.Fprintf(c.out, "FAIL  %s: %s\n%s", r.Place, r.Name, r.Diff)
+	fmt.Fprintf(c.Out, "FAIL  %s: %s\n%s", r.Place, r.Name, r.Diff)
 }

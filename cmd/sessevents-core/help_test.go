@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/engine/rundir"
 )
 
@@ -24,8 +25,8 @@ func TestSE4_1_HelpHoldsEverythingItHasTo(t *testing.T) {
 	}
 	help := func(args ...string) string {
 		var out, errs bytes.Buffer
-		code := run(context.Background(), append([]string{"sessevents"}, args...), world{out: &out, err: &errs, getenv: func(string) string { return "" }})
-		if code != exitOK || errs.Len() > 0 {
+		code := run(context.Background(), append([]string{"sessevents"}, args...), client.World{Out: &out, Err: &errs, Getenv: func(string) string { return "" }})
+		if code != client.ExitOK || errs.Len() > 0 {
 			t.Fatalf("%q: exit %d, %s", args, code, &errs)
 		}
 		return out.String()
@@ -65,7 +66,7 @@ func TestSE4_1_HelpHoldsEverythingItHasTo(t *testing.T) {
 	for _, printed := range []string{`<cross-session-message from="uds:<socket>" from-name="my-source" from-mode="<mode>">`, "automated notice from my-source; no reply needed", "cursor: <id>"} {
 		has("what is printed", printed)
 	}
-	for _, code := range []int{exitOK, exitFailed, exitUsage, exitNoDaemon, exitTimeout, exitInterrupted} {
+	for _, code := range []int{client.ExitOK, client.ExitFailed, client.ExitUsage, client.ExitNoDaemon, client.ExitTimeout, client.ExitInterrupted} {
 		if !strings.Contains(page, fmt.Sprintf("\n  %d ", code)) && !strings.Contains(page, fmt.Sprintf("\nexits: %d ", code)) {
 			t.Errorf("exit code %d is not told", code)
 		}
