@@ -99,7 +99,7 @@ func BenchmarkOf100MB(b *testing.B) {
 
 // BenchmarkIdleFollower is the CPU time that ten seconds without news cost; the contract allows 10 ms.
 func BenchmarkIdleFollower(b *testing.B) {
-	path := large(b)
+	path := fileOf(b, line("stop", "", "01"))
 	end, err := event.Size(path)
 	if err != nil {
 		b.Fatal(err)
