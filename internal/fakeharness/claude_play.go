@@ -38,11 +38,7 @@ func (y *claudePlay) all() (final string, err error) {
 		return "", errHung
 	}
 	if y.knobs.fail != "" {
-		code := y.knobs.fail
-		if code == "1" {
-			code = "429"
-		}
-		return "", &apiError{code}
+		return "", &apiError{y.knobs.fail}
 	}
 	said := ""
 	for _, s := range y.steps {

@@ -78,6 +78,7 @@ func newClient(args []string, env environment) (c *client, status int, ok bool) 
 	}
 	if k.exits {
 		fmt.Printf("fake %s ends at once\r\n", c.name)
+		time.Sleep(100 * time.Millisecond) // tmux may not read the words of a program that ends right behind them
 		return nil, k.exit, false
 	}
 	// The size is asked before the terminal is raw; without one it is tmux's usual.

@@ -36,6 +36,8 @@ type knobs struct {
 	// FAKE_EVENTLAG=D: the closing message is written this long after the hook of the turn's end, which does not
 	// carry it.
 	eventLag time.Duration
+	// FAKE_NO_MODEL=1: there is no model to ask, so that prompts are refused (Pi).
+	noModel bool
 	// FAKE_NOEXIT=1: /exit and /quit are ignored; FAKE_NOEXIT=hard: SIGTERM and SIGHUP too.
 	noExit string
 	// FAKE_DUMP_ENV=FILE: its arguments, folder and environment, as JSON.
@@ -53,6 +55,10 @@ func readKnobs(env environment) knobs {
 		return n
 	}
 	_, err := strconv.Atoi(env.get("FAKE_EXIT"))
+	fail := env.get("FAKE_FAIL")
+	if fail == "1" {
+		fail = "429"
+	}
 	return knobs{
 		exits:         err == nil,
 		exit:          number("FAKE_EXIT"),
@@ -66,8 +72,9 @@ func readKnobs(env environment) knobs {
 		submitLag:     duration(env.get("FAKE_SUBMITLAG")),
 		turn:          duration(env.get("FAKE_TURN")),
 		silent:        env.get("FAKE_SILENT") != "",
-		fail:          env.get("FAKE_FAIL"),
+		fail:          fail,
 		eventLag:      duration(env.get("FAKE_EVENTLAG")),
+		noModel:       env.get("FAKE_NO_MODEL") != "",
 		noExit:        env.get("FAKE_NOEXIT"),
 		dumpEnv:       env.get("FAKE_DUMP_ENV"),
 		log:           env.get("FAKE_LOG"),

@@ -23,6 +23,7 @@ type step struct{ verb, arg string }
 //	HANG          gives nothing until it is interrupted
 //	ERR code [d]  the API fails, after d
 //	FAIL          the same as ERR 529
+//	FLAKY n       the API fails n times before it answers (Pi)
 //	EMPTY         an answer without text
 //	ANSWER text   the answer; "\n" in it is a line feed
 //	REMEMBER x    keeps x in the conversation
@@ -32,7 +33,7 @@ type step struct{ verb, arg string }
 // Without a line of that kind the answer is "Echo: " and the prompt; with some, and no ANSWER, it is "Tool said: " and
 // the output of the last tool, or "Done.".
 var verbs = []string{
-	"TOOL", "BG", "PERMIT", "PATCH", "SUB", "POLL", "BADTOOL", "THINK", "SAY", "SLOW", "HANG", "ERR", "FAIL", "EMPTY", "ANSWER",
+	"TOOL", "BG", "PERMIT", "PATCH", "SUB", "POLL", "BADTOOL", "THINK", "SAY", "SLOW", "HANG", "ERR", "FAIL", "FLAKY", "EMPTY", "ANSWER",
 	"REMEMBER", "RECALL", "DIE",
 }
 

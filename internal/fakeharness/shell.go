@@ -46,40 +46,39 @@ func (c *client) runHook(event string, h hook, input any, env environment) (stdo
 // task is a command of the model's, in a session of its own, as all clients start theirs.
 type task struct {
 	cmd    *exec.Cmd
-	output string
-	keep   bool // the file of the output
+	file   *os.File
+	output string // the file's name, of a task that was given one
 }
 
-// startTask starts a command whose output goes to a file: path, or one that goes with the task. The end of ctx kills
+// startTask starts a command whose output goes to the file of path, or to none that others see. The end of ctx kills
 // its group. What it leaves behind when it ends by itself goes on living.
 func (c *client) startTask(ctx context.Context, path string, env environment, argv ...string) (*task, error) {
-	var f *os.File
+	t := &task{output: path}
 	var err error
-	t := &task{keep: path != ""}
-	if t.keep {
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	} else {
-		f, err = os.CreateTemp("", "fakeharness")
+	if path != "" {
+		t.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	} else if t.file, err = os.CreateTemp("", "fakeharness"); err == nil {
+		err = os.Remove(t.file.Name()) // the client may be killed before it could do it
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	t.output = f.Name()
 	t.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	t.cmd.Dir, t.cmd.Env, t.cmd.Stdout, t.cmd.Stderr = c.dir, env, f, f
+	t.cmd.Dir, t.cmd.Env, t.cmd.Stdout, t.cmd.Stderr = c.dir, env, t.file, t.file
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	t.cmd.Cancel = func() error { return syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL) }
-	return t, t.cmd.Start()
+	if err := t.cmd.Start(); err != nil {
+		t.file.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // wait waits for the end of a task. A task that a signal ended has 128 and its number, as from a shell.
 func (t *task) wait() (output string, code int) {
 	err := t.cmd.Wait()
 	text := t.read()
-	if !t.keep {
-		_ = os.Remove(t.output) // a temporary file
-	}
+	t.file.Close()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		if err != nil {
@@ -93,13 +92,9 @@ func (t *task) wait() (output string, code int) {
 	return text, exit.ExitCode()
 }
 
+// read is the output so far.
 func (t *task) read() string {
-	f, err := os.Open(t.output)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostOutput))
+	b, err := io.ReadAll(io.NewSectionReader(t.file, 0, mostOutput))
 	if err != nil {
 		return ""
 	}
