@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/tmux"
@@ -33,6 +34,9 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	}
 	l.worker.SessionID = o.SessionID
 	start, err := l.harness.Resume(ctx, l.worker, o.SessionID)
+	if errors.Is(err, os.ErrNotExist) {
+		return Launched{}, &Error{Text: fmt.Sprintf("nothing is left of session %s to go on from", o.SessionID), Err: err}
+	}
 	if err != nil {
 		return Launched{}, startError(err)
 	}

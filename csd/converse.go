@@ -40,6 +40,9 @@ func (w *Worker) Converse(ctx context.Context, prompt string, o ConverseOptions)
 	if err != nil {
 		return Answer{}, err
 	}
+	if ended.Event.Interrupted {
+		return Answer{}, failf("read-turn shows what was said until then", "the turn of worker %s was interrupted", w.name)
+	}
 	return own.answer(ctx, ended, o.WithTurn)
 }
 
@@ -97,7 +100,7 @@ func (o *ownTurn) answer(ctx context.Context, ended Ended, whole bool) (Answer, 
 		switch {
 		case err != nil && !errors.Is(err, transcript.ErrNoTurn):
 			return Answer{}, err
-		case err == nil && (turn.Complete() || ended.Event.Interrupted) && (turn.FinalText() != "" || whole):
+		case err == nil && turn.Complete() && (turn.FinalText() != "" || whole):
 			return Answer{Text: turn.FinalText(), Turn: turn}, nil
 		case try >= answerTries && err == nil && (whole || turn.FinalText() != ""):
 			return Answer{Text: turn.FinalText(), Turn: turn}, nil
@@ -113,10 +116,7 @@ func (o *ownTurn) answer(ctx context.Context, ended Ended, whole bool) (Answer, 
 }
 
 func (o *ownTurn) noAnswer(ended Ended) error {
-	switch {
-	case ended.Event.Interrupted:
-		return failf("", "the turn was interrupted before the worker %s said anything", o.name)
-	case ended.Event.Name == event.SessionEnd:
+	if ended.Event.Name == event.SessionEnd {
 		return failf("", "worker %s ended its session before it answered", o.name)
 	}
 	return failf("read-turn shows what it did", "the turn of worker %s ended without a text", o.name)

@@ -17,6 +17,9 @@ import (
 // that do fire write within a second or so, before or after the client writes its own record.
 const hookGrace = 3 * time.Second
 
+// deathGrace is how long after the end of a client, or of its tmux session, the last word of its hook may come.
+const deathGrace = time.Second
+
 // reconcile adds the events that no hook tells: turns that a person broke off, errors of the model's API for which the
 // client has no hook, and the end of a client that was killed. It reads only what the transcript gained since the last
 // time, whoever looked then. later says that something is too fresh to be told and is worth another look.
@@ -43,8 +46,11 @@ func (w *Worker) reconcile(ctx context.Context, alive bool, live harness.Live) (
 			}
 		}
 		if !alive {
-			return w.reportDeath()
+			wait, err := w.reportDeath(s)
+			later = later || wait
+			return err
 		}
+		s.Dead = time.Time{}
 		return w.reportBrokenOff(live)
 	})
 	return later, err
@@ -176,14 +182,21 @@ func readTerminals(s *store.State) error {
 // reasonDied is the reason of a session_end that csd writes for a client that could not say it itself.
 const reasonDied = "died"
 
-// reportDeath says once that the client is gone.
-func (w *Worker) reportDeath() error {
+// reportDeath says once that the client is gone, unless its own hook does, which gets a while to.
+func (w *Worker) reportDeath(seen *store.State) (later bool, err error) {
 	s, err := w.state()
 	if err != nil || s.State == event.Terminated || s.State == event.StateUnknown {
-		return err
+		return false, err
 	}
-	return event.AppendExisting(w.events(), event.Event{
-		Name: event.SessionEnd, At: w.fleet.Now(), Worker: w.name, Harness: w.meta.Harness, SessionID: w.meta.SessionID, Reason: reasonDied,
+	now := w.fleet.Now()
+	if seen.Dead.IsZero() {
+		seen.Dead = now
+	}
+	if now.Sub(seen.Dead) < deathGrace {
+		return true, nil
+	}
+	return false, event.AppendExisting(w.events(), event.Event{
+		Name: event.SessionEnd, At: seen.Dead, Worker: w.name, Harness: w.meta.Harness, SessionID: w.meta.SessionID, Reason: reasonDied,
 	})
 }
 

@@ -31,6 +31,7 @@ type Sent struct {
 // Send gives the worker a prompt and returns when it has taken it: when the worker's own event tells of this very text.
 // A worker that is busy queues it. Sends to one worker wait for each other, so that two callers never mix their texts.
 func (w *Worker) Send(ctx context.Context, prompt string) (Sent, error) {
+	prompt = clean(prompt)
 	switch {
 	case strings.TrimSpace(prompt) == "":
 		return Sent{}, usagef("", "the prompt is empty")
@@ -50,6 +51,28 @@ func (w *Worker) Send(ctx context.Context, prompt string) (Sent, error) {
 		return Sent{}, err
 	}
 	return w.send(ctx, pane, prompt)
+}
+
+// pasteMarks are what a terminal sets around a paste. In a prompt they would end it early, and what follows would be
+// keys.
+var pasteMarks = strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "")
+
+// clean takes out of a prompt what is no text: marks of pastes, also those that appear when one is taken out, and
+// other control characters.
+func clean(prompt string) string {
+	for strings.Contains(prompt, "\x1b[20") {
+		shorter := pasteMarks.Replace(prompt)
+		if shorter == prompt {
+			break
+		}
+		prompt = shorter
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(prompt, "\ufffd"))
 }
 
 // sending is one prompt on its way.

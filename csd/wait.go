@@ -62,7 +62,7 @@ func (w *Worker) timedOut(from int64, text string) error {
 
 // liveLook is how often the client's own state is looked at beside its events: hooks are silent about a dialog and
 // about a turn that a person breaks off. A look reads one small file.
-const liveLook = 2 * time.Second
+const liveLook = time.Second
 
 // waitEnd waits for an end behind an offset of the events: a stop of which match says so, or any session_end.
 func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event) (bool, error)) (Ended, error) {
@@ -110,7 +110,7 @@ func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event
 			return ended, err
 		}
 		from = next
-		if !alive {
+		if !alive && !changed {
 			return Ended{}, w.gone()
 		}
 		if live.State == harness.Waiting {

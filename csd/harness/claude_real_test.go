@@ -61,6 +61,7 @@ func TestClaudeStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if _, err := os.Stat(r.start.TranscriptPath); err != nil {
 		t.Errorf("no transcript: %v", err)
 	}
+	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
 		"/help me", "/exit", "!echo $((40+2))", "exit", `ends in a backslash\`, "/tmp/a path/ and words", "look at @wo",
 		"several\nlines\nof\ntext\nand more\n", strings.Repeat("long ", 4000),

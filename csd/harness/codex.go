@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/transcript"
@@ -103,13 +104,20 @@ func (codex) Ready(ctx context.Context, _ Worker, s Screen) error {
 	}.wait(ctx, s)
 }
 
-// Text puts a space before what the client would take for a command: it trims the ends of a prompt.
+// codexLongest is how many characters the client takes.
+const codexLongest = 1 << 20
+
+// Text puts a space before what the client would take for a command, and one behind everything: at the end of a word
+// with @ or $ it offers names, and Enter takes the first of them. It trims the ends of a prompt.
 func (codex) Text(prompt string) (string, error) {
 	text := strings.TrimSpace(prompt)
-	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
-		return " " + text, nil
+	if n := utf8.RuneCountInString(text) + 2; n > codexLongest {
+		return "", fmt.Errorf("the prompt has %d characters, and Codex takes at most %d: write it to a file", n-2, codexLongest-2)
 	}
-	return prompt, nil
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
+		text = " " + text
+	}
+	return text + " ", nil
 }
 
 // codexStatus is the line under the input box: a model, and the folder.

@@ -32,7 +32,7 @@ func execTool(command string) modelstub.Tool {
 func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	t.Parallel()
 	r := newCodex(t)
-	r.w.CWD = filepath.Join(r.home.User, strings.Repeat("a folder with a long name/", 8))
+	r.w.CWD = filepath.Join(r.home.User, `a "quoted" \ é folder`, strings.Repeat("with a long name/", 10))
 	r.must(os.MkdirAll(filepath.Join(r.w.CWD, ".git"), 0o700))
 	r.setenv("CODEX_THREAD_ID", "11111111-2222-4333-8444-555555555555") // F22
 	r.launch()
@@ -53,8 +53,9 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if before.Tool != "Bash" || before.ToolID == "" || before.ToolID != after.ToolID {
 		t.Errorf("%s, %s", before.Raw, after.Raw)
 	}
+	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
-		"/help me", "/quit", "!echo $((40+2))", "exit", `ends in a backslash\`, "look at @wo",
+		"/help me", "use $sk", "/quit", "!echo $((40+2))", "exit", `ends in a backslash\`, "look at @wo",
 		"several\n\nlines\nof\ntext\n", strings.Repeat("long ", 4000),
 	} {
 		n := len(r.told("user_prompt_submit"))
@@ -105,10 +106,7 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if n := r.waitTold("session_start", 2); n.Source != "resume" || n.Transcript != start.TranscriptPath {
 		t.Errorf("session_start %s, want transcript %s", n.Raw, start.TranscriptPath)
 	}
-	all := r.model.Requests()
-	if text := string(all[len(all)-1].Body); !strings.Contains(text, "count\\nfor me") {
-		t.Error("the model was not told of the earlier turns")
-	}
+	r.remembers("and now?", "count\nfor me")
 	r.quit()
 	r.net.RequireNone(t)
 }

@@ -60,6 +60,7 @@ func TestPiStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 		t.Errorf("%s, %s", before.Raw, after.Raw)
 	}
 
+	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
 		"/quit", "/skill:none at all", "!echo $((40+2))", "csd:text:/x", `ends in a backslash\`, "look at @wo",
 		"several\n\nlines\nof\ntext\n", strings.Repeat("long ", 4000),
@@ -115,10 +116,7 @@ func TestPiStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	if n := r.turn("and now?"); n.Last != "I remember." {
 		t.Errorf("stop %s", n.Raw)
 	}
-	all := r.model.Requests()
-	if text := string(all[len(all)-1].Body); !strings.Contains(text, "a long turn") {
-		t.Error("the model was not told of the earlier turns")
-	}
+	r.remembers("and now?", "a long turn")
 
 	// F32: a person begins another session in the same client.
 	r.must(r.Literal(t.Context(), "/new"))

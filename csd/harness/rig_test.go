@@ -330,6 +330,20 @@ func (r *rig) turn(prompt string) note {
 	return r.waitTold("stop", n+1)
 }
 
+// remembers fails the test unless the model was told of an earlier prompt together with this one.
+func (r *rig) remembers(prompt, earlier string) {
+	r.t.Helper()
+	for _, q := range r.model.Requests() {
+		if q.Side || !q.Says(prompt) {
+			continue
+		}
+		if slices.ContainsFunc(q.Messages, func(m modelstub.Message) bool { return strings.Contains(m.Text, earlier) }) {
+			return
+		}
+	}
+	r.t.Errorf("the model was not told of %q with %q", earlier, prompt)
+}
+
 // quit ends the client, and looks that nothing is left.
 func (r *rig) quit() {
 	r.t.Helper()

@@ -3,6 +3,7 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -138,9 +139,9 @@ func TestTextProtectsCommands(t *testing.T) {
 		{"claude", "!ls", " !ls"},
 		{"claude", `a\`, `a\ `},
 		{"claude", "", ""},
-		{"codex", "plain\n/x", "plain\n/x"},
-		{"codex", "/new", " /new"},
-		{"codex", "!ls", " !ls"},
+		{"codex", "plain\n/x", "plain\n/x "},
+		{"codex", "/new", " /new "},
+		{"codex", "!ls", " !ls "},
 		{"pi", "plain", "plain"},
 		{"pi", "/new", "csd:text:/new"},
 		{"pi", " !ls", "csd:text:!ls"},
@@ -154,5 +155,14 @@ func TestTextProtectsCommands(t *testing.T) {
 		if got, err := h.Text(c.prompt); err != nil || got != c.pasted {
 			t.Errorf("%s: %q is pasted as %q (%v), want %q", c.client, c.prompt, got, err, c.pasted)
 		}
+	}
+}
+
+func TestAPromptThatAClientRefusesIsAnError(t *testing.T) {
+	if _, err := (codex{}).Text(strings.Repeat("é", codexLongest-2)); err != nil {
+		t.Error(err)
+	}
+	if _, err := (codex{}).Text(strings.Repeat("é", codexLongest)); err == nil || !strings.Contains(err.Error(), "1048576 characters") {
+		t.Errorf("%v", err)
 	}
 }

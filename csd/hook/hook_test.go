@@ -302,6 +302,63 @@ func TestF41_ANotificationIsNoPersonsPrompt(t *testing.T) {
 	}
 }
 
+// TestF41_TheTerminalsOfCodexComeFromItsRollout, which is read on from where the last hook was.
+func TestF41_TheTerminalsOfCodexComeFromItsRollout(t *testing.T) {
+	r := rootOf(t)
+	must(t, r.Mark("w", "codex"))
+	rollout := filepath.Join(t.TempDir(), "rollout.jsonl")
+	running := func() string {
+		run(r, "codex", `{"hook_event_name":"Stop","session_id":"`+id1+`","turn_id":"t","transcript_path":"`+rollout+`"}`)
+		all := events(t, r)
+		var ids []string
+		for _, task := range all[len(all)-1].BackgroundTasks {
+			if task.Type != "shell" || task.Status != "running" {
+				t.Errorf("%+v", task)
+			}
+			ids = append(ids, task.ID+" "+task.Command)
+		}
+		return strings.Join(ids, ", ")
+	}
+	run(r, "codex", said("SessionStart", id1, ""))
+	add := func(lines ...string) {
+		f, err := os.OpenFile(rollout, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		must(t, err)
+		_, err = f.WriteString(strings.Join(lines, "\n") + "\n")
+		must(t, err, f.Close())
+	}
+	if got := running(); got != "" {
+		t.Errorf("without a rollout: %s", got)
+	}
+	begun := func(call, number, command string) []string {
+		return []string{
+			`{"timestamp":"2026-11-30T16:07:39Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\": \"` + command + `\"}","call_id":"` + call + `"}}`,
+			`{"timestamp":"2026-11-30T16:07:42Z","type":"response_item","payload":{"type":"function_call_output","call_id":"` + call + `","output":"Chunk ID: 7fd22c\nWall time: 1.0102 seconds\nProcess running with session ID ` + number + `\nOriginal token count: 0\nOutput:\n"}}`,
+		}
+	}
+	add(begun("call_13", "58690", "sleep 987")...)
+	if got := running(); got != "58690 sleep 987" {
+		t.Errorf("one: %s", got)
+	}
+	add(begun("call_17", "97634", "top")...)
+	if got := running(); got != "58690 sleep 987, 97634 top" {
+		t.Errorf("two: %s", got)
+	}
+	state, err := r.State("w")
+	must(t, err)
+	if info, err := os.Stat(rollout); err != nil || state.TerminalsOffset != info.Size() || state.Transcript != rollout {
+		t.Errorf("%+v, %v", state, err)
+	}
+	add(`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"call_13","process_id":"58690","status":"failed","exit_code":143}}}`)
+	if got := running(); got != "97634 top" {
+		t.Errorf("the first one ended: %s", got)
+	}
+	// A rollout of which far too much is unread is left to csd's own commands.
+	must(t, r.PutState("w", store.State{}), os.Truncate(rollout, 40<<20))
+	if got := running(); got != "" {
+		t.Errorf("too much to read: %s", got)
+	}
+}
+
 func TestF39_EveryFailureHasOneOfOurWords(t *testing.T) {
 	for _, row := range []struct {
 		harness, call string
@@ -470,8 +527,12 @@ func FuzzHook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, harness string, stdin []byte) {
 		r := rootOf(t)
 		must(t, r.Put(store.Meta{TmuxName: "w", SessionID: id1, Harness: "claude"}))
+		begun := time.Now()
 		for _, h := range []string{harness, "claude"} {
 			hook.Run(t.Context(), []string{h, r.Path(), "w"}, bytes.NewReader(stdin), noEnv, now)
+		}
+		if took := time.Since(begun); took > 9*time.Second { // as long as nobody holds a lock
+			t.Errorf("it took %v", took)
 		}
 		for i, e := range events(t, r) {
 			if !e.Name.Known() || e.Worker != "w" || i > 1 {

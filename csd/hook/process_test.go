@@ -254,32 +254,27 @@ func TestAWorkerThatIsStoppedMeanwhileStaysStopped(t *testing.T) {
 	}
 }
 
-// TestANestedCodexIsNotTheWorker: two programs of one file above the hook are a client in a client.
+// TestANestedCodexIsNotTheWorker: a codex in the shell of a codex has the same hooks.
 func TestANestedCodexIsNotTheWorker(t *testing.T) {
 	if _, err := os.Readlink("/proc/self/exe"); err != nil {
 		t.Skip("the process table does not tell programs here")
 	}
-	r := rootOf(t)
-	must(t, r.Put(store.Meta{TmuxName: "w", SessionID: id1, Harness: "codex"}))
-	hookLine := hook.Command(exeOf(t), r.Path(), "w", "codex", "")
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("needs python3 for a client")
-	}
-	inner := python + ` -c 'import subprocess,sys; subprocess.run(["sh","-c",sys.argv[1]], input=sys.argv[2].encode())' "$HOOK" "$SAID"`
-	start := said("SessionStart", id2, "")
+	exe := exeOf(t)
 	for _, row := range []struct {
-		words string
+		words []string
 		want  string
 	}{
-		{python + ` -c 'import subprocess,sys; subprocess.run(["sh","-c",sys.argv[1]])' "$INNER"`, id1},
-		{inner, id2},
+		{[]string{"client", `"$HOOK_EXE" hook codex "$HOOK_ROOT" w`}, id2},
+		{[]string{"client", `"$HOOK_EXE" client '"$HOOK_EXE" hook codex "$HOOK_ROOT" w'`}, id1},
 	} {
-		cmd := exec.Command("sh", "-c", row.words)
-		cmd.Env = append(os.Environ(), "HOOK="+hookLine, "SAID="+start, "INNER="+inner+"; true")
+		r := rootOf(t)
+		must(t, r.Put(store.Meta{TmuxName: "w", SessionID: id1, Harness: "codex"}))
+		cmd := exec.Command(exe, row.words...)
+		cmd.Env = append(os.Environ(), "HOOK_EXE="+exe, "HOOK_ROOT="+r.Path())
+		cmd.Stdin = strings.NewReader(said("SessionStart", id2, ""))
 		silentSlow(t, cmd)
 		if m, err := r.Find("w"); err != nil || m.SessionID != row.want {
-			t.Errorf("%.20s: the worker has session %s, want %s, %v", row.words, m.SessionID, row.want, err)
+			t.Errorf("%s: the worker has session %s, want %s, %v", row.words, m.SessionID, row.want, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/internal/atomicfile"
@@ -23,6 +24,8 @@ type State struct {
 	TerminalsOffset int64           `json:"terminals_offset,omitempty"`
 	// Pending is what the launch knows of a worker that has no session id yet: who registers it begins with this.
 	Pending *Meta `json:"pending,omitempty"`
+	// Dead is when the client was first seen to run no more.
+	Dead time.Time `json:"dead,omitzero"`
 	// Tally is what was counted of the events file.
 	Tally event.Tally `json:"tally"`
 }
