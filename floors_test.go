@@ -16,12 +16,13 @@ const module = "github.com/sessevents/sessevents"
 // floors are the packages of the house from the ground up: a package imports only from lower floors. A pattern is
 // one of path.Match. docs/architecture.md says what each is for.
 var floors = [][]string{
-	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines", "internal/specfile"},
+	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines", "internal/specfile", "internal/unixsocket"},
 	{
 		"internal/tail", "internal/realclient", "internal/fakeharness", "engine/eventlog", "engine/state", "engine/rundir",
 		"engine/inbox", "csd/event", "csd/tmux", "csd/transcript",
 	},
 	{"fetchers", "engine/control", "csd/store"},
+	{"engine/control/server"},
 	{"engine", "csd/hook", "csd/harness"},
 	{"specs", "csd"},
 	{"schema", "examples"},
@@ -36,7 +37,7 @@ var homes = map[string][]string{
 	"github.com/itchyny/gojq":      {"specs"},
 	"github.com/expr-lang/expr":    {"specs"},
 	"github.com/alecthomas/kong":   {"cmd/*", "cmd/internal/*"},
-	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd/event"},
+	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd/event", "csd"},
 }
 
 type pkg struct {
