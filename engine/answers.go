@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/control/server"
 	"github.com/sessevents/sessevents/engine/inbox"
 )
 
@@ -21,12 +22,12 @@ type answers struct {
 	done <-chan struct{} // closed when the daemon has stopped
 }
 
-var _ control.Handler = (*answers)(nil)
+var _ server.Handler = (*answers)(nil)
 
 // errStop is the reason of a daemon that was told to stop.
 var errStop = errors.New("stop")
 
-// Handle implements control.Handler.
+// Handle implements server.Handler.
 func (a *answers) Handle(ctx context.Context, r control.Request) control.Response {
 	switch r.Op {
 	case control.Status:
@@ -47,7 +48,7 @@ func (a *answers) Handle(ctx context.Context, r control.Request) control.Respons
 	return control.Response{Error: "unknown op", Usage: true}
 }
 
-// Report implements control.Handler.
+// Report implements server.Handler.
 func (a *answers) Report(r inbox.Report) {
 	a.do(context.Background(), func(now time.Time) {
 		if a.loop.outbox != nil {

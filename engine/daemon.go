@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/engine/control"
+	"github.com/sessevents/sessevents/engine/control/server"
 	"github.com/sessevents/sessevents/engine/eventlog"
 	"github.com/sessevents/sessevents/engine/inbox"
 	"github.com/sessevents/sessevents/engine/rundir"
@@ -81,8 +82,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 	}()
 
-	listener, running, err := control.Listen(ctx, files.Socket)
-	if errors.Is(err, control.ErrRunning) {
+	listener, running, err := server.Listen(ctx, files.Socket)
+	if errors.Is(err, server.ErrRunning) {
 		return &RunningError{running.PID}
 	}
 	if err != nil {
@@ -119,7 +120,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	done := make(chan struct{})
 	serve, endServe := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
-	serving.Go(func() { control.Serve(serve, listener, &answers{l, stop, done}) })
+	serving.Go(func() { server.Serve(serve, listener, &answers{l, stop, done}) })
 	l.run(ctx)
 	_ = unlink() // before anybody is told that the daemon has stopped; its error is returned at the end
 	close(done)

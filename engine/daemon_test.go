@@ -134,7 +134,7 @@ func TestSE6_TheAlertsOfAPollAreOneMessage(t *testing.T) {
 		t.Errorf("msg_id %s", id)
 	}
 	report := d.mustAsk(control.Request{Op: control.Status}).Report
-	if report.Events != 3 || report.Delivery == nil || report.Delivery.Mode != inbox.Prompting || report.Delivery.Warning != "" {
+	if report.Events != 3 || report.Delivery == nil || report.Delivery.Mode != string(inbox.Prompting) || report.Delivery.Warning != "" {
 		t.Errorf("status %+v, delivery %+v", report, report.Delivery)
 	}
 }

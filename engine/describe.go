@@ -34,7 +34,7 @@ func (l *loop) describe(now time.Time) *control.Report {
 	}
 	if l.outbox != nil {
 		d := l.delivery
-		d.Mode = l.address.Mode
+		d.Mode = string(l.address.Mode)
 		if d.Pending = l.outbox.pending(); d.Pending > 0 {
 			d.Since = moment(l.outbox.since)
 		}

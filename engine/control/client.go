@@ -8,43 +8,41 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"syscall"
 	"time"
 
 	"github.com/sessevents/sessevents/internal/proc"
+	"github.com/sessevents/sessevents/internal/unixsocket"
 )
 
 // ErrNoDaemon says that nobody listens on the socket, or that the daemon ended before it answered.
 var ErrNoDaemon = errors.New("no daemon answers")
 
-// errNobody is the ErrNoDaemon of a socket on which nobody listens.
-var errNobody = fmt.Errorf("%w", ErrNoDaemon)
+// ErrNobody is the ErrNoDaemon of a socket on which nobody listens.
+var ErrNobody = fmt.Errorf("%w", ErrNoDaemon)
 
 // maxResponse bounds what a client reads: a status of some ten thousand targets.
 const maxResponse = 64 << 20
 
-// patience is how long a daemon may take for what it answers from memory.
-const patience = 5 * time.Second
+// Patience is how long a daemon may take for what it answers from memory.
+const Patience = 5 * time.Second
 
 // Ask asks the daemon at the socket one thing and returns its answer. A Status has to come within five seconds;
 // everything else takes as long as it takes, until ctx ends.
 func Ask(ctx context.Context, socket string, r Request) (Response, error) {
 	if r.Op == Status {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithTimeout(ctx, Patience)
 		defer cancel()
 	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "unix", socket)
+	conn, err := unixsocket.Dial(socket)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return Response{}, fmt.Errorf("%w at %s", errNobody, socket)
+		return Response{}, fmt.Errorf("%w at %s", ErrNobody, socket)
 	}
 	if err != nil {
 		return Response{}, err
 	}
-	conn := c.(*net.UnixConn)
 	defer conn.Close()
 	peer, err := proc.PeerOf(conn)
 	if err != nil {

@@ -6,11 +6,9 @@
 package control
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/sessevents/sessevents/engine/eventlog"
-	"github.com/sessevents/sessevents/engine/inbox"
 )
 
 // Op is what a request asks for.
@@ -131,7 +129,7 @@ type Limit struct {
 
 // Delivery is how the messages to the session fare.
 type Delivery struct {
-	Mode inbox.Mode `json:"mode"`
+	Mode string `json:"mode"`
 	// Sent counts the messages of this daemon's life.
 	Sent     int        `json:"sent"`
 	LastSent *time.Time `json:"lastSent,omitempty"`
@@ -151,23 +149,4 @@ type Receipt struct {
 	Status string    `json:"status"`
 	Reason string    `json:"reason,omitempty"`
 	MsgID  string    `json:"msgId,omitempty"`
-}
-
-// maxRequest bounds a request: the words of a target are far shorter.
-const maxRequest = 64 << 10
-
-// parse reads a request, or says what is wrong with it.
-func parse(line []byte) (Request, string) {
-	var r Request
-	if err := json.Unmarshal(line, &r); err != nil {
-		return r, "not a request: " + err.Error()
-	}
-	switch r.Op {
-	case Status, Watch, Unwatch, Poll, Wait, Stop:
-		return r, ""
-	case "":
-		return r, `a request needs an "op"`
-	default:
-		return r, "unknown op"
-	}
 }

@@ -3,13 +3,12 @@ package rundir
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/sessevents/sessevents/internal/proc"
+	"github.com/sessevents/sessevents/internal/unixsocket"
 )
 
 // Owner is whom a daemon serves: a Claude Code session by its inbox, or, as a file sink, whoever reads its files.
@@ -95,17 +94,15 @@ func (o Owner) String() string {
 	}
 }
 
-// dialTimeout bounds the one question to an inbox that does not answer: a session that is stopped (SIGSTOP) still
-// has its socket.
-const dialTimeout = 2 * time.Second
-
+// listener is the process that listens on an inbox. An inbox whose queue is full, since its session stands still
+// (SIGSTOP), is an error.
 func listener(inbox string) (int, error) {
-	conn, err := net.DialTimeout("unix", inbox, dialTimeout)
+	conn, err := unixsocket.Dial(inbox)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	peer, err := proc.PeerOf(conn.(*net.UnixConn))
+	peer, err := proc.PeerOf(conn)
 	if err != nil {
 		return 0, err
 	}

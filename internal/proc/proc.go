@@ -5,7 +5,7 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"net"
+	"syscall"
 )
 
 // ErrGone says that there is no such process any more, or only its zombie.
@@ -46,7 +46,7 @@ type Peer struct {
 }
 
 // PeerOf asks the kernel who is at the other end of conn.
-func PeerOf(conn *net.UnixConn) (Peer, error) {
+func PeerOf(conn syscall.Conn) (Peer, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return Peer{}, fmt.Errorf("peer of a unix socket: %w", err)

@@ -1,4 +1,4 @@
-package control
+package server
 
 import (
 	"cmp"
@@ -10,17 +10,19 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/sessevents/sessevents/engine/control"
 )
 
 // ErrRunning says that a daemon answers on the socket already.
 var ErrRunning = errors.New("a daemon is running")
 
 // Listen binds the socket at path; holding it is what makes a daemon the only one. Where a daemon answers there it
-// returns its Response with ErrRunning. A socket that nobody listens on was left by a crash and is removed.
-func Listen(ctx context.Context, path string) (*net.UnixListener, Response, error) {
+// returns its control.Response with ErrRunning. A socket that nobody listens on was left by a crash and is removed.
+func Listen(ctx context.Context, path string) (*net.UnixListener, control.Response, error) {
 	unlock, err := lock(filepath.Dir(path))
 	if err != nil {
-		return nil, Response{}, err
+		return nil, control.Response{}, err
 	}
 	defer unlock()
 
@@ -28,26 +30,26 @@ func Listen(ctx context.Context, path string) (*net.UnixListener, Response, erro
 	for began := time.Now(); errors.Is(err, syscall.EADDRINUSE); l, err = bind(path) {
 		running, askErr := ask(ctx, path)
 		switch {
-		case errors.Is(askErr, errNobody):
+		case errors.Is(askErr, control.ErrNobody):
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return nil, Response{}, fmt.Errorf("remove the socket that a crash left: %w", err)
+				return nil, control.Response{}, fmt.Errorf("remove the socket that a crash left: %w", err)
 			}
 		case askErr == nil && !running.Stopping:
 			return nil, running, ErrRunning
-		case askErr != nil && !errors.Is(askErr, ErrNoDaemon), time.Since(began) > patience:
-			return nil, Response{}, fmt.Errorf("control socket %s is held by a program that does not answer as a daemon: %w", path, cmp.Or(askErr, ErrNoDaemon))
+		case askErr != nil && !errors.Is(askErr, control.ErrNoDaemon), time.Since(began) > control.Patience:
+			return nil, control.Response{}, fmt.Errorf("control socket %s is held by a program that does not answer as a daemon: %w", path, cmp.Or(askErr, control.ErrNoDaemon))
 		default: // a daemon on its way out: nothing tells when it is gone
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	if err != nil {
-		return nil, Response{}, fmt.Errorf("bind control socket: %w", err)
+		return nil, control.Response{}, fmt.Errorf("bind control socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, Response{}, errors.Join(fmt.Errorf("make control socket private: %w", err), l.Close())
+		return nil, control.Response{}, errors.Join(fmt.Errorf("make control socket private: %w", err), l.Close())
 	}
 	l.SetUnlinkOnClose(true)
-	return l, Response{}, nil
+	return l, control.Response{}, nil
 }
 
 // lock keeps two starts from taking the same left-over socket away from each other: one looks and binds at a time.
@@ -73,16 +75,16 @@ func bind(path string) (*net.UnixListener, error) {
 }
 
 // ask asks whoever has the name at path.
-func ask(ctx context.Context, path string) (Response, error) {
+func ask(ctx context.Context, path string) (control.Response, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return Response{}, errNobody
+		return control.Response{}, control.ErrNobody
 	}
 	if err != nil {
-		return Response{}, err
+		return control.Response{}, err
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return Response{}, errors.New("it is not a socket")
+		return control.Response{}, errors.New("it is not a socket")
 	}
-	return Ask(ctx, path, Request{Op: Status})
+	return control.Ask(ctx, path, control.Request{Op: control.Status})
 }

@@ -1,4 +1,6 @@
-package control
+// Package server is the daemon's end of the conversation that package control describes: who may bind the socket, and
+// who is heard.
+package server
 
 import (
 	"bufio"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/inbox"
 	"github.com/sessevents/sessevents/internal/proc"
 )
@@ -18,7 +21,7 @@ import (
 // Handler answers requests. Its methods are called from several goroutines.
 type Handler interface {
 	// Handle answers one request. ctx ends when the asker is gone or the server stops.
-	Handle(ctx context.Context, r Request) Response
+	Handle(ctx context.Context, r control.Request) control.Response
 	// Report takes what a session's inbox says about a message.
 	Report(r inbox.Report)
 }
@@ -84,7 +87,7 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 			err = nil // a last line without its line break, from a writer that half-closed
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
-			_ = out.Encode(Response{Error: "the request is too long", Usage: true})
+			_ = out.Encode(control.Response{Error: "the request is too long", Usage: true})
 			return
 		}
 		if err != nil {
@@ -96,7 +99,7 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 		}
 		request, fault := parse(line)
 		if fault != "" {
-			_ = out.Encode(Response{Error: fault, Usage: true})
+			_ = out.Encode(control.Response{Error: fault, Usage: true})
 			return
 		}
 		if out.Encode(answer(ctx, conn, h, request)) != nil {
@@ -110,8 +113,8 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 const heartbeat = 15 * time.Second
 
 // answer lets h answer, and ends a Wait whose asker is gone.
-func answer(ctx context.Context, conn io.Writer, h Handler, r Request) Response {
-	if r.Op != Wait {
+func answer(ctx context.Context, conn io.Writer, h Handler, r control.Request) control.Response {
+	if r.Op != control.Wait {
 		return h.Handle(ctx, r)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -134,4 +137,23 @@ func answer(ctx context.Context, conn io.Writer, h Handler, r Request) Response 
 	cancel()
 	wg.Wait()
 	return response
+}
+
+// maxRequest bounds a request: the words of a target are far shorter.
+const maxRequest = 64 << 10
+
+// parse reads a request, or says what is wrong with it.
+func parse(line []byte) (control.Request, string) {
+	var r control.Request
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, "not a request: " + err.Error()
+	}
+	switch r.Op {
+	case control.Status, control.Watch, control.Unwatch, control.Poll, control.Wait, control.Stop:
+		return r, ""
+	case "":
+		return r, `a request needs an "op"`
+	default:
+		return r, "unknown op"
+	}
 }

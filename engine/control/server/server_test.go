@@ -1,4 +1,4 @@
-package control
+package server
 
 import (
 	"bufio"
@@ -16,18 +16,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/inbox"
 )
 
 // echo answers with what it was asked.
 type echo struct{ reports chan inbox.Report }
 
-func (e echo) Handle(ctx context.Context, r Request) Response {
-	if r.Op == Wait {
+func (e echo) Handle(ctx context.Context, r control.Request) control.Response {
+	if r.Op == control.Wait {
 		<-ctx.Done()
-		return Response{Error: "nobody waits any more"}
+		return control.Response{Error: "nobody waits any more"}
 	}
-	return Response{PID: os.Getpid(), Targets: r.Words}
+	return control.Response{PID: os.Getpid(), Targets: r.Words}
 }
 
 func (e echo) Report(r inbox.Report) { e.reports <- r }
@@ -77,11 +78,11 @@ func say(t *testing.T, path, text string) string {
 
 func TestAskGetsAnAnswer(t *testing.T) {
 	path, _ := serve(t)
-	r, err := Ask(context.Background(), path, Request{Op: Watch, Words: []string{"a b", "--x"}})
+	r, err := control.Ask(context.Background(), path, control.Request{Op: control.Watch, Words: []string{"a b", "--x"}})
 	if err != nil || strings.Join(r.Targets, "|") != "a b|--x" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Ask(context.Background(), path+"x", Request{Op: Status}); !errors.Is(err, ErrNoDaemon) {
+	if _, err := control.Ask(context.Background(), path+"x", control.Request{Op: control.Status}); !errors.Is(err, control.ErrNoDaemon) {
 		t.Errorf("no socket: %v", err)
 	}
 }
@@ -104,7 +105,7 @@ func TestAConversationByHandAndGarbage(t *testing.T) {
 		if !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%.40q: %q, want %q", in, got, want)
 		}
-		if _, err := Ask(context.Background(), path, Request{Op: Status}); err != nil {
+		if _, err := control.Ask(context.Background(), path, control.Request{Op: control.Status}); err != nil {
 			t.Fatalf("the server does not answer after %.40q: %v", in, err)
 		}
 	}
@@ -155,7 +156,7 @@ func TestManySilentConnectionsAreBounded(t *testing.T) {
 		}
 		idle = append(idle, conn)
 	}
-	if _, err := Ask(context.Background(), path, Request{Op: Status}); err != nil {
+	if _, err := control.Ask(context.Background(), path, control.Request{Op: control.Status}); err != nil {
 		t.Errorf("with %d silent connections: %v", len(idle), err)
 	}
 	for _, conn := range idle {
@@ -282,8 +283,8 @@ func TestAWaiterThatHangsUpIsLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker, server := net.Pipe()
 		start := time.Now()
-		over := make(chan Response)
-		go func() { over <- answer(context.Background(), server, echo{}, Request{Op: Wait}) }()
+		over := make(chan control.Response)
+		go func() { over <- answer(context.Background(), server, echo{}, control.Request{Op: control.Wait}) }()
 		// As long as it listens it gets a sign of life.
 		for range 3 {
 			if b, err := bufio.NewReaderSize(asker, 1).ReadByte(); err != nil || b != '\n' {
