@@ -37,10 +37,14 @@ func (p *codex) itemOf(turn string, item object) {
 	p.event(obj("type", "item_completed", "thread_id", session, "turn_id", turn, "item", item, "started_at_ms", now, "completed_at_ms", now))
 }
 
+// respond is a message to or from the model in a turn.
+func (p *codex) respond(t *codexTurn, payload object) {
+	p.item("response_item", payload.and("internal_chat_message_metadata_passthrough", obj("turn_id", t.id)))
+}
+
 // synthetic is a message of the user's that no person wrote.
 func (p *codex) synthetic(t *codexTurn, text string) {
-	p.item("response_item", obj("type", "message", "id", "msg_"+uuid7(), "role", "user", "content", []any{obj("type", "input_text", "text", text)},
-		"internal_chat_message_metadata_passthrough", obj("turn_id", t.id)))
+	p.respond(t, obj("type", "message", "id", "msg_"+uuid7(), "role", "user", "content", []any{obj("type", "input_text", "text", text)}))
 }
 
 func (p *codex) taskStarted(t *codexTurn, trigger any) {

@@ -65,7 +65,7 @@ func (p *codex) prompt(t *codexTurn, text string) {
 func (p *codex) asked(t *codexTurn, text string) {
 	p.fire("UserPromptSubmit", "", p.payload("UserPromptSubmit", t.id).and("prompt", text))
 	p.say("› " + text)
-	p.item("response_item", obj("type", "message", "id", "msg_"+uuid7(), "role", "user", "content", []any{obj("type", "input_text", "text", text)}))
+	p.respond(t, obj("type", "message", "id", "msg_"+uuid7(), "role", "user", "content", []any{obj("type", "input_text", "text", text)}))
 	p.completed(t, obj("type", "UserMessage", "id", uuid7(), "client_id", uuid4(), "content", []any{obj("type", "text", "text", text, "text_elements", []any{})}))
 }
 
@@ -96,7 +96,7 @@ func (y *codexPlay) say(text string) {
 	id := "msg_" + hexID(8)
 	y.codex.say("• " + text)
 	y.completed(y.turn, obj("type", "AgentMessage", "id", id, "content", []any{obj("type", "Text", "text", text)}))
-	y.item("response_item", obj("type", "message", "status", "completed", "id", id, "role", "assistant",
+	y.respond(y.turn, obj("type", "message", "status", "completed", "id", id, "role", "assistant",
 		"content", []any{obj("type", "output_text", "text", text, "annotations", []any{})}))
 }
 
@@ -148,7 +148,7 @@ func (y *codexPlay) step(ctx context.Context, s step) (text string, err error) {
 	case "THINK":
 		id := "rs_" + hexID(8)
 		y.completed(y.turn, obj("type", "Reasoning", "id", id, "summary_text", []any{s.arg}, "raw_content", []any{}))
-		y.item("response_item", obj("type", "reasoning", "id", id, "summary", []any{obj("type", "summary_text", "text", s.arg)}, "content", nil))
+		y.respond(y.turn, obj("type", "reasoning", "id", id, "summary", []any{obj("type", "summary_text", "text", s.arg)}, "content", nil))
 	case "SAY":
 		y.say(s.arg)
 	case "SLOW":
@@ -182,7 +182,7 @@ func (y *codexPlay) step(ctx context.Context, s step) (text string, err error) {
 // call writes a tool call and returns its id.
 func (y *codexPlay) call(name, arguments string) string {
 	id := y.nextCall()
-	y.item("response_item", obj("type", "function_call", "status", "completed", "id", "fc_"+hexID(6), "name", name, "arguments", arguments, "call_id", id))
+	y.respond(y.turn, obj("type", "function_call", "status", "completed", "id", "fc_"+hexID(6), "name", name, "arguments", arguments, "call_id", id))
 	return id
 }
 
@@ -194,7 +194,7 @@ func (p *codex) nextCall() string {
 }
 
 func (y *codexPlay) output(call, text string) {
-	y.item("response_item", obj("type", "function_call_output", "id", "fco_"+uuid7(), "call_id", call, "output", text))
+	y.respond(y.turn, obj("type", "function_call_output", "id", "fco_"+uuid7(), "call_id", call, "output", text))
 	y.fold()
 }
 
@@ -284,7 +284,7 @@ func (y *codexPlay) poll(ctx context.Context) error {
 func (y *codexPlay) patch(name string) error {
 	call := y.nextCall()
 	text := "*** Begin Patch\n*** Add File: " + name + "\n+hello from patch\n*** End Patch\n"
-	y.item("response_item", obj("type", "custom_tool_call", "id", "ctc_"+hexID(6), "status", "completed", "call_id", call, "name", "apply_patch", "input", text))
+	y.respond(y.turn, obj("type", "custom_tool_call", "id", "ctc_"+hexID(6), "status", "completed", "call_id", call, "name", "apply_patch", "input", text))
 	input := obj("command", text)
 	y.fire("PreToolUse", "apply_patch", y.hook("PreToolUse", "apply_patch", call, input).and("tool_use_id", call))
 	path := filepath.Join(y.dir, name)
@@ -294,7 +294,7 @@ func (y *codexPlay) patch(name string) error {
 	said := "Success. Updated the following files:\nA " + name + "\n"
 	y.completed(y.turn, obj("type", "FileChange", "id", call, "changes", map[string]any{path: obj("type", "add", "content", "hello from patch\n")}, "status", "completed", "stdout", said))
 	y.fire("PostToolUse", "apply_patch", y.hook("PostToolUse", "apply_patch", call, input).and("tool_response", said, "tool_use_id", call))
-	y.item("response_item", obj("type", "custom_tool_call_output", "id", "ctco_"+uuid7(), "call_id", call, "output", "Exit code: 0\nWall time: 0 seconds\nOutput:\n"+said))
+	y.respond(y.turn, obj("type", "custom_tool_call_output", "id", "ctco_"+uuid7(), "call_id", call, "output", "Exit code: 0\nWall time: 0 seconds\nOutput:\n"+said))
 	y.tool = said
 	y.fold()
 	return nil

@@ -107,7 +107,6 @@ type piPlay struct {
 	blocks []any
 	text   string // the last text
 	tool   string
-	failed string
 }
 
 func (p *pi) play(t *piTurn, prompt string) piEnd {
