@@ -44,6 +44,9 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	if err := l.register(ctx, start, o.SessionID); err != nil {
 		return Launched{}, f.unadopt(l, earlier, err)
 	}
+	if err := l.passOver(start.TranscriptPath); err != nil {
+		return Launched{}, f.unadopt(l, earlier, err)
+	}
 	if err := l.run(ctx, start); err != nil {
 		return Launched{}, f.unadopt(l, earlier, err)
 	}
@@ -79,6 +82,16 @@ func (f *Fleet) adoptable(ctx context.Context, l *launching, id string) error {
 	}
 	l.pane, l.inPane = pane, true
 	return nil
+}
+
+// passOver notes that what the transcript holds was told in an earlier life, or never will be: of a large one nothing
+// is read but what comes from now on, and commands that ran in the background then run no more.
+func (l *launching) passOver(transcript string) error {
+	var s store.State
+	if info, err := os.Stat(transcript); err == nil {
+		s = store.State{Transcript: transcript, Offset: info.Size(), TerminalsOffset: info.Size()}
+	}
+	return l.fleet.root.PutState(l.worker.Name, s)
 }
 
 // unadopt puts back what was there before a failed adoption.

@@ -76,12 +76,12 @@ const (
 
 // Quit closes what is open over the input box, empties that, and gives the command to exit. The client asks back when
 // commands run in the background.
-func (claude) Quit(ctx context.Context, s Screen) error {
+func (c claude) Quit(ctx context.Context, s Screen) error {
 	if err := closeClaudeDialogs(ctx, s); err != nil {
 		return err
 	}
-	if err := emptyClaudeBox(ctx, s); err != nil {
-		return err
+	if _, err := Clear(ctx, c, s); err != nil {
+		return endedOr(ctx, s, err)
 	}
 	if err := s.Literal(ctx, "/exit"); err != nil {
 		return endedOr(ctx, s, err)
@@ -110,25 +110,6 @@ func closeClaudeDialogs(ctx context.Context, s Screen) error {
 		}
 	}
 	return nil // the command that follows shows in no box, and no Enter follows it
-}
-
-// emptyClaudeBox clears line by line; a line and its end are two keys.
-func emptyClaudeBox(ctx context.Context, s Screen) error {
-	keys := []string{"C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u"}
-	for range 25 {
-		if err := s.Keys(ctx, keys...); err != nil {
-			return endedOr(ctx, s, err)
-		}
-		empty, err := until(ctx, between, func() (bool, error) {
-			screen, err := s.Capture(ctx)
-			text, ok := claudeComposer(screen)
-			return ok && text == "", err
-		})
-		if empty || err != nil {
-			return endedOr(ctx, s, err)
-		}
-	}
-	return nil
 }
 
 // leave submits a command that stands in the input box and waits for the end of the client. Enter is pressed only

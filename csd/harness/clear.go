@@ -52,16 +52,16 @@ func boxText(ctx context.Context, s Screen, composer func(string) (string, bool)
 	return text, nil
 }
 
-// composerOf is how a client's input box is read, and the keys that empty it. Ctrl-C in an empty box ends Codex, and a
-// second one Pi: Clear looks again before each.
+// composerOf is how a client's input box is read, and the keys that empty it line by line. None of them does harm in a
+// box that is empty already, as Ctrl-C would: it ends Codex at once, and Pi the second time.
 func composerOf(h Harness) (composer func(screen string) (string, bool), keys []string) {
 	switch h.(type) {
 	case claude:
-		return claudeComposer, []string{"C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u"}
+		return claudeComposer, []string{"C-e", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u", "C-u"}
 	case codex:
-		return codexComposer, []string{"C-c"}
+		return codexComposer, []string{"C-e", "C-u", "BSpace", "C-u", "BSpace", "C-u", "BSpace", "C-u", "BSpace"}
 	case pi:
-		return piComposer, []string{"C-c"}
+		return piComposer, []string{"C-e", "C-u", "BSpace", "C-u", "BSpace", "C-u", "BSpace", "C-u", "BSpace"}
 	}
 	return nil, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -123,8 +124,8 @@ func (codex) Text(prompt string) (string, error) {
 // codexStatus is the line under the input box: a model, and the folder.
 var codexStatus = regexp.MustCompile(`^ {1,4}\S.* · (/|~)`)
 
-// codexPlaceholder stands, in grey, where nothing was typed.
-const codexPlaceholder = "Ask Codex to do anything"
+// codexPlaceholders stand, in grey, where nothing was typed.
+var codexPlaceholders = []string{"Ask Codex to do anything", "Ask a follow-up question"}
 
 // codexComposer is what stands in the input box: from the last mark at the edge of the screen, where earlier prompts
 // have theirs too, to the status line. ok is false where that is missing, as while a dialog is open.
@@ -142,7 +143,7 @@ func codexComposer(screen string) (text string, ok bool) {
 	for i := mark + 1; i < len(lines); i++ {
 		if codexStatus.MatchString(lines[i]) {
 			text = strings.TrimSpace(strings.TrimPrefix(strings.Join(lines[mark:i], "\n"), "›"))
-			if text == codexPlaceholder {
+			if slices.Contains(codexPlaceholders, text) {
 				text = ""
 			}
 			return text, true
@@ -160,15 +161,19 @@ func (codex) InComposer(screen, prompt string) bool {
 // Live: the client says nothing but by its hooks and its transcript.
 func (codex) Live(context.Context, int, store.Meta) (live Live, ok bool) { return live, false }
 
-// Quit clears the input box, and gives the command. In an empty box Ctrl-C ends an idle client at once, and breaks off
-// the turn of another.
-func (codex) Quit(ctx context.Context, s Screen) error {
+// Quit clears the input box, and gives the command, which works in a turn too. Where there is no box, as at a question,
+// Ctrl-C ends the client or closes what is in the way.
+func (c codex) Quit(ctx context.Context, s Screen) error {
 	for range 4 {
+		gone, err := ended(ctx, s)
+		if gone || err != nil {
+			return err
+		}
 		screen, err := s.Capture(ctx)
 		if err != nil {
 			return endedOr(ctx, s, err)
 		}
-		if text, ok := codexComposer(screen); ok && text == "" {
+		if _, ok := codexComposer(screen); ok {
 			break
 		}
 		if err := s.Keys(ctx, "C-c"); err != nil {
@@ -177,6 +182,9 @@ func (codex) Quit(ctx context.Context, s Screen) error {
 		if err := pause(ctx, between); err != nil {
 			return err
 		}
+	}
+	if _, err := Clear(ctx, c, s); err != nil {
+		return endedOr(ctx, s, err)
 	}
 	if err := s.Literal(ctx, "/quit"); err != nil {
 		return endedOr(ctx, s, err)

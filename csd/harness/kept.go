@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,9 @@ import (
 type GoneError struct{ SessionID string }
 
 func (e *GoneError) Error() string { return "nothing is left of session " + e.SessionID }
+
+// Is makes it an error of a file that does not exist.
+func (e *GoneError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // keptDir is where the files of a session are put aside, by the same paths below it as in the worker's folder.
 func keptDir(root *store.Root, id string) string { return filepath.Join(root.Path(), "kept", id) }

@@ -159,7 +159,7 @@ func TestASessionIsKeptAndFetched(t *testing.T) {
 	}
 	var gone *GoneError
 	for _, bad := range []string{other, "../../etc", "*", ""} {
-		if _, err := fetchKept(w, bad, codexRollout(bad)); !errors.As(err, &gone) {
+		if _, err := fetchKept(w, bad, codexRollout(bad)); !errors.As(err, &gone) || !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

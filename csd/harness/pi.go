@@ -223,33 +223,24 @@ func (pi) Live(_ context.Context, pid int, m store.Meta) (Live, bool) {
 }
 
 // Quit breaks off the turn, so that its commands end, clears the input box, and gives the command.
-func (pi) Quit(ctx context.Context, s Screen) error {
+func (p pi) Quit(ctx context.Context, s Screen) error {
 	if err := s.Keys(ctx, "Escape"); err != nil {
 		return endedOr(ctx, s, err)
 	}
-	// What was queued comes back into the input box. One Ctrl-C clears that; two in half a second end the client
-	// without more ado, which is what is wanted here anyway.
-	for range 3 {
-		empty := false
-		if _, err := until(ctx, time.Second, func() (bool, error) {
-			screen, err := s.Capture(ctx)
-			text, ok := piComposer(screen)
-			empty = ok && text == ""
-			return ok && text != "", err // a moment, for what comes back
-		}); err != nil {
-			return endedOr(ctx, s, err)
-		}
-		if empty {
-			break
-		}
-		if err := s.Keys(ctx, "C-c"); err != nil {
-			return endedOr(ctx, s, err)
-		}
+	// What was queued for the turn comes back into the box in a moment.
+	if _, err := until(ctx, time.Second, func() (bool, error) {
+		text, err := boxText(ctx, s, piComposer)
+		return text != "", err
+	}); err != nil {
+		return endedOr(ctx, s, err)
+	}
+	if _, err := Clear(ctx, p, s); err != nil {
+		return endedOr(ctx, s, err)
 	}
 	if err := s.Literal(ctx, "/quit"); err != nil {
 		return endedOr(ctx, s, err)
 	}
-	shown := func(screen string) bool { text, _ := piComposer(screen); return strings.HasPrefix(text, "/quit") }
+	shown := func(screen string) bool { text, _ := piComposer(screen); return text == "/quit" }
 	return leave(ctx, s, shown, &answering{})
 }
 

@@ -25,18 +25,22 @@ type Root struct{ path string }
 func Open(getenv func(string) string) (*Root, error) {
 	path := getenv("CSD_WORKER_DIR")
 	if path == "" {
-		r, err := create(defaultRoot)
-		if err == nil {
-			// Old programs look there. Whatever has the name already may keep it.
-			_ = os.Symlink(defaultRoot, compatLink)
-		}
-		return r, err
+		return openDefault(defaultRoot, compatLink)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find worker folder: %w", err)
 	}
 	return create(path)
+}
+
+func openDefault(path, link string) (*Root, error) {
+	r, err := create(path)
+	if err == nil {
+		// Old programs look there. Whatever has the name already may keep it.
+		_ = os.Symlink(path, link)
+	}
+	return r, err
 }
 
 func create(path string) (*Root, error) {
