@@ -1,4 +1,6 @@
-package main
+// Package script has the commands that the stories of testdata/script need beyond those of testscript. Tests of the
+// programs use it.
+package script
 
 import (
 	"bytes"
@@ -19,32 +21,36 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptCmds are what the stories need beyond testscript's own commands:
+// Command is a command of a script.
+type Command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// patience is how long a script waits for something that has to come: long, because a busy machine is not a fault.
+const patience = 90 * time.Second
+
+// Commands are the commands by name. inherited are the variables that a program in the background gets, as far as the
+// script has set them. [SetUp] has to be called for each script.
 //
 //	exits CODE PROGRAM ARGS…    runs a program, which has to end with exactly this code
 //	start NAME PROGRAM ARGS…    starts a program in the background; $NAME_PID is its process
 //	printed NAME PATTERN        waits until NAME has printed a line like this, after the last one that was waited for
 //	signal NAME INT|TERM|…      sends it a signal
 //	ended NAME CODE             waits for its end with this code (killed: -1); NAME.out and NAME.err hold its words
-//	like FILE WANT              compares a file with lines in which <pid>, <time>, <span> and … stand for what varies
+//	like FILE WANT              compares a file with lines in which <pid>, <time>, <span>, <id> and … stand for what varies
 //	jq FILE PROGRAM RESULTS…    runs a jq program on a file of JSON values and compares its results
-var scriptCmds = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"exits":   cmdExits,
-	"start":   cmdStart,
-	"printed": cmdPrinted,
-	"signal":  cmdSignal,
-	"ended":   cmdEnded,
-	"like":    cmdLike,
-	"jq":      cmdJQ,
+func Commands(inherited []string) map[string]Command {
+	return map[string]Command{
+		"exits":   cmdExits,
+		"start":   starter(inherited).start,
+		"printed": cmdPrinted,
+		"signal":  cmdSignal,
+		"ended":   cmdEnded,
+		"like":    cmdLike,
+		"jq":      cmdJQ,
+	}
 }
 
-// scriptCondition knows [root]: some stories need a second user.
-func scriptCondition(cond string) (bool, error) {
-	if cond == "root" {
-		return os.Geteuid() == 0, nil
-	}
-	return false, fmt.Errorf("unknown condition %q", cond)
-}
+// SetUp makes a script ready for the commands.
+func SetUp(env *testscript.Env) { env.Values[processesKey{}] = map[string]*process{} }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) > 1, "exits CODE PROGRAM ARGS…")
@@ -127,13 +133,10 @@ func (o *output) await(pattern *regexp.Regexp, limit time.Duration) error {
 	}
 }
 
-// inherited are the variables that a program in the background gets, as far as the script has set them.
-var inherited = []string{
-	"PATH", "HOME", "TMPDIR", "WORK", "RUN", "GORACE", "GOCOVERDIR", "GOTRACEBACK", "SESSION_EVENTS_DIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
-	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_TMPDIR", "CLAUDE_PID",
-}
+// starter starts programs in the background, with these variables.
+type starter []string
 
-func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
+func (inherited starter) start(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) > 1, "start NAME PROGRAM ARGS…")
 	name, all := args[0], ts.Value(processesKey{}).(map[string]*process)
 	need(ts, all[name] == nil, name+" runs already")
@@ -214,6 +217,7 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 var placeholders = strings.NewReplacer(
 	"<pid>", `[1-9][0-9]*`,
 	"<time>", `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z`,
+	"<id>", `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
 	"<span>", `(?:[0-9]+[hms])+`,
 	"…", `.*`,
 )
