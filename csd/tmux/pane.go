@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,22 +34,34 @@ func (p Pane) Target() Target { return Target{Session: p.Session, Pane: p.ID} }
 // Target names one pane. Without Pane it is the active one of the session, whichever that is at the moment.
 type Target struct{ Session, Pane string }
 
-// nameForm leaves out "." and ":", which tmux changes in a name, and all that has a meaning in a target or a format.
-var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
-	paneForm = regexp.MustCompile(`^%[0-9]{1,10}$`)
-)
+// isName reports whether a name is letters, digits, "_" and, but for its first letter, "-". That leaves out "." and ":",
+// which tmux changes in a name, and all that has a meaning in a target or a format. Patterns would be compiled at the
+// start of every command and every hook: that took longer than all the rest of it.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		plain := c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !plain && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 128
+}
+
+func isPane(id string) bool {
+	digits, ok := strings.CutPrefix(id, "%")
+	return ok && digits != "" && len(digits) <= 10 && strings.Trim(digits, "0123456789") == ""
+}
 
 // spell is the target as tmux takes it. The pane is looked for in the session only: a server that was started anew
 // counts its panes from 0 again.
 func (t Target) spell() (string, error) {
-	if !nameForm.MatchString(t.Session) {
+	if !isName(t.Session) {
 		return "", &NameError{t.Session}
 	}
 	if t.Pane == "" {
 		return "=" + t.Session + ":", nil
 	}
-	if !paneForm.MatchString(t.Pane) {
+	if !isPane(t.Pane) {
 		return "", fmt.Errorf("%q is no tmux pane: %w", t.Pane, ErrNoPane)
 	}
 	return "=" + t.Session + ":." + t.Pane, nil
