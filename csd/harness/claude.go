@@ -112,6 +112,8 @@ func (claude) Ready(ctx context.Context, w Worker, s Screen) error {
 	return starting{
 		dialogs: claudeDialogs,
 		person:  claudePersons,
+		asks:    func(screen string) bool { _, ok := claudeComposer(screen); return !ok },
+		silent:  "it calls no hook: look for disableAllHooks in its settings",
 		menu: func(screen string) bool {
 			return strings.Contains(screen, "Enter to confirm") || strings.Contains(screen, "❯ 1.")
 		},

@@ -127,11 +127,11 @@ func leave(ctx context.Context, s Screen, shown func(screen string) bool, menu *
 			return endedOr(ctx, s, err)
 		}
 		now := time.Now()
-		known, err := menu.step(ctx, s, screen, now)
-		if err != nil {
-			return endedOr(ctx, s, err)
-		}
-		if there := shown(screen); !known && there {
+		if !shown(screen) {
+			if _, err := menu.step(ctx, s, screen, now); err != nil {
+				return endedOr(ctx, s, err)
+			}
+		} else {
 			if seen.IsZero() {
 				seen = now
 			}

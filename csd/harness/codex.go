@@ -97,10 +97,11 @@ func (codex) Ready(ctx context.Context, _ Worker, s Screen) error {
 	return starting{
 		dialogs: codexDialogs,
 		person:  codexPersons,
+		asks:    func(screen string) bool { _, ok := codexComposer(screen); return !ok },
 		menu:    func(screen string) bool { return strings.Contains(screen, "› 1. ") },
 		ready: func(_ context.Context, screen string) (bool, error) {
 			_, ok := codexComposer(screen)
-			return ok && !strings.Contains(screen, "› 1. "), nil
+			return ok, nil
 		},
 	}.wait(ctx, s)
 }

@@ -39,6 +39,7 @@ func (e *DiedError) Error() string {
 // NotReadyError says that the time for a start ran out.
 type NotReadyError struct {
 	Pane string // what stands on its screen
+	Hint string // what to do; may be empty
 	Err  error  // the end of the context
 }
 

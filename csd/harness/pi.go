@@ -138,9 +138,11 @@ func (pi) Ready(ctx context.Context, _ Worker, s Screen) error {
 			{text: "No models available", what: "login", hint: "run pi once in a terminal and log in, or name a model in models.json"},
 			{text: "cwd from session file does not exist", what: "dialog", hint: "make that folder again"},
 		},
-		menu: func(screen string) bool { return strings.Contains(screen, "[y/N]") },
+		asks:   func(screen string) bool { return !piReady(screen) },
+		silent: "it did not call csd: csd itself may have been moved, or the extension was switched off",
+		menu:   func(screen string) bool { return strings.Contains(screen, "[y/N]") },
 		ready: func(ctx context.Context, screen string) (bool, error) {
-			if _, ok := piComposer(screen); !ok || !piGauge.MatchString(screen) {
+			if !piReady(screen) {
 				return false, nil
 			}
 			return s.Started(ctx)
@@ -152,6 +154,13 @@ func (pi) Ready(ctx context.Context, _ Worker, s Screen) error {
 			return ""
 		},
 	}.wait(ctx, s)
+}
+
+// piReady reports whether the screen has the input box, and the gauge below it.
+func piReady(screen string) bool {
+	lines := visible(screen)
+	_, ok := piComposer(screen)
+	return ok && piGauge.MatchString(strings.Join(lines[max(0, len(lines)-4):], "\n"))
 }
 
 // piText stands before a prompt that the client would take for a command; the extension takes it off.

@@ -18,6 +18,9 @@ const settled = 4 * time.Second
 // starting watches a client that starts.
 type starting struct {
 	dialogs []dialog
+	// asks reports whether the screen may show a question at all. One that shows the input box does not, whatever
+	// stands above it: a conversation that is resumed may be about such questions.
+	asks func(screen string) bool
 	// menu reports whether the screen shows any question, known or not.
 	menu func(screen string) bool
 	// person names the dialogs that only a person can answer, by a text in them.
@@ -26,6 +29,8 @@ type starting struct {
 	ready func(ctx context.Context, screen string) (bool, error)
 	// hint says what to do when the client died with these words; it may be nil.
 	hint func(screen string) string
+	// silent says what to do when the input box is there and the client has not said that it started.
+	silent string
 }
 
 type person struct{ text, what, hint string }
@@ -40,30 +45,32 @@ func (w starting) wait(ctx context.Context, s Screen) error {
 	for {
 		screen, err := w.alive(ctx, s, last)
 		if err != nil {
-			return notReady(ctx, err, last)
+			return w.late(ctx, err, last)
 		}
 		last = screen
 		if done, err := w.ready(ctx, screen); err != nil {
-			return notReady(ctx, err, last)
+			return w.late(ctx, err, last)
 		} else if done {
 			return nil
 		}
-		for _, p := range w.person {
-			if strings.Contains(screen, p.text) {
-				return &DialogError{What: p.what, Pane: screen, Hint: p.hint}
+		known := false
+		if w.asks(screen) {
+			for _, p := range w.person {
+				if strings.Contains(screen, p.text) {
+					return &DialogError{What: p.what, Pane: screen, Hint: p.hint}
+				}
+			}
+			if known, err = keys.step(ctx, s, screen, time.Now()); err != nil {
+				return w.late(ctx, err, last)
 			}
 		}
-		known, err := keys.step(ctx, s, screen, time.Now())
-		if err != nil {
-			return notReady(ctx, err, last)
-		}
-		if unknown.since(screen, !known && w.menu(screen), time.Now()) > settled {
+		if unknown.since(screen, !known && w.asks(screen) && w.menu(screen), time.Now()) > settled {
 			return &DialogError{What: "dialog", Pane: screen}
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return &NotReadyError{Pane: last, Err: ctx.Err()}
+			return w.late(ctx, nil, last)
 		}
 	}
 }
@@ -114,12 +121,16 @@ func (w starting) hintOf(screen string) string {
 	return w.hint(screen)
 }
 
-// notReady turns an error that the end of ctx made into one that shows the screen.
-func notReady(ctx context.Context, err error, screen string) error {
-	if ctx.Err() != nil {
-		return &NotReadyError{Pane: screen, Err: ctx.Err()}
+// late is err, or after the end of ctx, which may have made it, an error that shows the screen.
+func (w starting) late(ctx context.Context, err error, screen string) error {
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	late := &NotReadyError{Pane: screen, Err: ctx.Err()}
+	if screen != "" && !w.asks(screen) {
+		late.Hint = w.silent
+	}
+	return late
 }
 
 // standing measures how long the same thing stands on a screen.

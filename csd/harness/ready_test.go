@@ -160,9 +160,26 @@ func TestF33_ABoxWithoutItsEventIsNotReady(t *testing.T) {
 		m.started = c.started
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		var late *NotReadyError
-		if err := (claude{}).Ready(ctx, Worker{}, m); !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) {
+		err := claude{}.Ready(ctx, Worker{}, m)
+		if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || (late.Hint != "") == c.started {
 			t.Errorf("%v", err)
 		}
 		cancel()
+	}
+}
+
+// TestAConversationAboutDialogsIsNone: a session that is resumed shows what was said in it.
+func TestAConversationAboutDialogsIsNone(t *testing.T) {
+	t.Parallel()
+	m := newTerminal(t, `printf '● Accessing workspace:\n ❯ No, exit\n   Yes, I trust this folder\n Select login method\n ❯ 1. Enter to confirm\n'; `+claudeBox)
+	ctx, cancel := context.WithTimeout(t.Context(), settled+3*time.Second)
+	defer cancel()
+	var late *NotReadyError
+	if err := (claude{}).Ready(ctx, Worker{}, m); !errors.As(err, &late) {
+		t.Errorf("%v", err)
+	}
+	m.started = true
+	if err := (claude{}).Ready(soon(t), Worker{}, m); err != nil {
+		t.Error(err)
 	}
 }
