@@ -55,6 +55,8 @@ type claudeTask struct {
 	*task
 	id, tool, description, command string
 	stop                           context.CancelFunc
+	over                           chan struct{} // closed behind its end
+	quiet                          bool          // its end is no news
 }
 
 func newClaude(c *client) *claude {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -61,9 +62,15 @@ func (y *claudePlay) all() (final string, err error) {
 func (y *claudePlay) step(ctx context.Context, s step) (text string, err error) {
 	switch s.verb {
 	case "TOOL":
-		return "", y.call(ctx, s.arg, false)
+		return "", y.call(ctx, false, s.arg)
 	case "BG":
-		return "", y.call(ctx, s.arg, true)
+		return "", y.call(ctx, true, s.arg)
+	case "PAR":
+		return "", y.call(ctx, false, strings.Split(s.arg, " | ")...)
+	case "STOPBG":
+		y.stopTask()
+	case "COMPACT":
+		y.compact()
 	case "PERMIT":
 		return "", y.permit(ctx, s.arg)
 	case "SUB":
@@ -141,59 +148,121 @@ func (y *claudePlay) emit(stop any) {
 	y.blocks, y.message = nil, "msg_"+hexID(12)
 }
 
-// call runs a command with the shell tool.
-func (y *claudePlay) call(ctx context.Context, command string, background bool) error {
-	input := obj("command", command, "description", "bg "+command)
-	if background {
-		input = input.and("run_in_background", true)
+// claudeCall is one call of the shell tool, and what came of it.
+type claudeCall struct {
+	use        object
+	command    string
+	background bool
+
+	text     string
+	failed   bool
+	response object
+	err      error
+}
+
+func (c *claudeCall) id() string    { return c.use[1].value.(string) }
+func (c *claudeCall) input() object { return c.use[3].value.(object) }
+
+// call runs commands with the shell tool, all at once.
+func (y *claudePlay) call(ctx context.Context, background bool, commands ...string) error {
+	calls := make([]*claudeCall, len(commands))
+	for i, command := range commands {
+		input := obj("command", command, "description", "bg "+command)
+		if background {
+			input = input.and("run_in_background", true)
+		}
+		y.use("Bash", input)
+		calls[i] = &claudeCall{use: y.running, command: command, background: background}
+		y.claude.say("● Bash(" + command + ")")
 	}
-	y.use("Bash", input)
 	y.emit("tool_use")
-	call, began := y.running, time.Now()
-	id := call[1].value.(string)
-	y.claude.say("● Bash(" + command + ")")
-	y.fire("PreToolUse", y.payload("PreToolUse", y.turn.id).and("tool_name", "Bash", "tool_input", input, "tool_use_id", id))
-	if err := ctx.Err(); err != nil {
-		return err
+	var all sync.WaitGroup
+	for _, c := range calls {
+		all.Go(func() { c.err = y.execute(ctx, c) })
 	}
-	base := func(event string) object {
-		return y.payload(event, y.turn.id).and("tool_name", "Bash", "tool_input", input)
-	}
-	response := obj("stdout", "", "stderr", "", "interrupted", false, "isImage", false, "noOutputExpected", false)
-	var text string
-	failed := false
-	if background {
-		task, output, err := y.background(id, command)
-		if err != nil {
-			return err
+	all.Wait()
+	for _, c := range calls {
+		if c.err != nil {
+			return c.err
 		}
-		text = "Command running in background with ID: " + task + ". Output is being written to: " + output + ". You will be notified when it completes."
-		response = response.and("backgroundTaskId", task)
-	} else {
-		out, code := y.shell(ctx, command)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		text = strings.TrimSuffix(out, "\n")
-		y.tool = text
-		response[0].value = text
-		if failed = code != 0; failed {
-			text = strings.TrimSuffix(fmt.Sprintf("Exit code %d\n%s", code, text), "\n")
+		y.result(y.turn, c.use, c.text, c.failed, c.response)
+		if !background {
+			y.tool = c.response[0].value.(string)
 		}
 	}
-	took := time.Since(began).Milliseconds()
-	if failed {
-		y.fire("PostToolUseFailure", base("PostToolUseFailure").and("tool_use_id", id, "error", text, "is_interrupt", false, "duration_ms", took))
-	} else {
-		y.fire("PostToolUse", base("PostToolUse").and("tool_response", response, "tool_use_id", id, "duration_ms", took))
-	}
-	y.result(y.turn, call, text, failed, response)
 	y.running = nil
 	y.fire("PostToolBatch", y.payload("PostToolBatch", y.turn.id))
 	for _, folded := range y.fold() {
 		y.prompt += "\n" + folded
 	}
 	return nil
+}
+
+// execute is one call with its hooks.
+func (y *claudePlay) execute(ctx context.Context, c *claudeCall) error {
+	began := time.Now()
+	about := func(event string) object {
+		return y.payload(event, y.turn.id).and("tool_name", "Bash", "tool_input", c.input())
+	}
+	y.fire("PreToolUse", about("PreToolUse").and("tool_use_id", c.id()))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.response = obj("stdout", "", "stderr", "", "interrupted", false, "isImage", false, "noOutputExpected", false)
+	if c.background {
+		task, output, err := y.background(c.id(), c.command)
+		if err != nil {
+			return err
+		}
+		c.text = "Command running in background with ID: " + task + ". Output is being written to: " + output + ". You will be notified when it completes."
+		c.response = c.response.and("backgroundTaskId", task)
+	} else {
+		out, code := y.shell(ctx, c.command)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.text = strings.TrimSuffix(out, "\n")
+		c.response[0].value = c.text
+		if c.failed = code != 0; c.failed {
+			c.text = strings.TrimSuffix(fmt.Sprintf("Exit code %d\n%s", code, c.text), "\n")
+		}
+	}
+	took := time.Since(began).Milliseconds()
+	if c.failed {
+		y.fire("PostToolUseFailure", about("PostToolUseFailure").and("tool_use_id", c.id(), "error", c.text, "is_interrupt", false, "duration_ms", took))
+	} else {
+		y.fire("PostToolUse", about("PostToolUse").and("tool_response", c.response, "tool_use_id", c.id(), "duration_ms", took))
+	}
+	return nil
+}
+
+// stopTask ends the last command in the background. Nothing else tells of its end.
+func (y *claudePlay) stopTask() {
+	y.mu.Lock()
+	var t *claudeTask
+	if n := len(y.tasks); n > 0 {
+		t = y.tasks[n-1]
+		t.quiet = true
+	}
+	y.mu.Unlock()
+	if t == nil {
+		return
+	}
+	input := obj("task_id", t.id)
+	y.use("TaskStop", input)
+	y.emit("tool_use")
+	use := y.running
+	about := func(event string) object {
+		return y.payload(event, y.turn.id).and("tool_name", "TaskStop", "tool_input", input)
+	}
+	id := use[1].value
+	y.fire("PreToolUse", about("PreToolUse").and("tool_use_id", id))
+	t.stop()
+	<-t.over
+	response := obj("message", "Successfully stopped task: "+t.id, "task_id", t.id, "task_type", "local_bash", "command", t.command)
+	y.fire("PostToolUse", about("PostToolUse").and("tool_response", response, "tool_use_id", id))
+	y.result(y.turn, use, string(encode(response)), false, response)
+	y.running = nil
 }
 
 // permit asks for leave first.
@@ -212,7 +281,7 @@ func (y *claudePlay) permit(ctx context.Context, command string) error {
 		y.turn.cancel()
 		return context.Canceled
 	}
-	return y.call(ctx, command, false)
+	return y.call(ctx, false, command)
 }
 
 // stream gives text bit by bit.

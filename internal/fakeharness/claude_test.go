@@ -173,6 +173,25 @@ func TestClaudeBackgroundWork(t *testing.T) {
 	l.ended()
 }
 
+func TestClaudeParallelToolsStoppedTasksAndCompaction(t *testing.T) {
+	l := newLab(t)
+	l.readyClaude(nil)
+	// Each waits for the other.
+	l.send("PAR touch a; until test -e b; do sleep 0.02; done; echo one | touch b; until test -e a; do sleep 0.02; done; echo two")
+	if stop := l.fired("Stop", 1); stop.str("last_assistant_message") != "Tool said: two" {
+		t.Error(stop)
+	}
+	l.send("BG sleep 1000\nSTOPBG\nCOMPACT")
+	if stop := l.fired("Stop", 2); len(stop["background_tasks"].([]any)) != 0 {
+		t.Error(stop)
+	}
+	want := "SessionStart UserPromptSubmit PreToolUse PreToolUse PostToolUse PostToolUse Stop " +
+		"UserPromptSubmit PreToolUse PostToolUse PreToolUse PostToolUse PreCompact SubagentStop SessionStart Stop"
+	if got := l.events(); got != want {
+		t.Errorf("hooks: %s", got)
+	}
+}
+
 func TestClaudeErrorsAndInterruptions(t *testing.T) {
 	l := newLab(t)
 	l.readyClaude(nil)

@@ -250,11 +250,12 @@ func (p *claude) background(toolUse, command string) (id, output string, err err
 		stop()
 		return "", "", err
 	}
-	t := &claudeTask{task: started, id: id, tool: "shell", description: "bg " + command, command: command, stop: stop}
+	t := &claudeTask{task: started, id: id, tool: "shell", description: "bg " + command, command: command, stop: stop, over: make(chan struct{})}
 	p.mu.Lock()
 	p.tasks = append(p.tasks, t)
 	p.mu.Unlock()
 	p.away.Go(func() {
+		defer close(t.over)
 		_, code := t.wait()
 		stop()
 		p.taskEnded(t, toolUse, code)
@@ -275,9 +276,9 @@ func (p *claude) taskEnded(t *claudeTask, toolUse string, code int) {
 	}
 	p.mu.Lock()
 	p.tasks = slices.DeleteFunc(p.tasks, func(other *claudeTask) bool { return other == t })
-	leaving := p.leaving
+	silent := p.leaving || t.quiet
 	p.mu.Unlock()
-	if leaving {
+	if silent {
 		return
 	}
 	text := "<task-notification>\n<task-id>" + t.id + "</task-id>\n<tool-use-id>" + toolUse + "</tool-use-id>\n<output-file>" + t.output +

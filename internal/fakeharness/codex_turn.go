@@ -138,6 +138,8 @@ func (y *codexPlay) step(ctx context.Context, s step) (text string, err error) {
 		return "", y.exec(ctx, s.arg, false)
 	case "BG":
 		return "", y.exec(ctx, s.arg, true)
+	case "COMPACT":
+		y.shorten(y.turn)
 	case "POLL":
 		return "", y.poll(ctx)
 	case "PATCH":
@@ -369,11 +371,15 @@ func (p *codex) bang(t *codexTurn, command string) {
 
 // compact replaces the conversation by a summary.
 func (p *codex) compact(t *codexTurn, _ string) {
-	p.fire("PreCompact", "", p.payload("PreCompact", t.id).and("trigger", "manual"))
 	p.event(obj("type", "task_started", "turn_id", t.id, "root_turn_id", t.id, "started_at", t.begun.Unix()))
+	p.shorten(t)
+	p.taskComplete(t, nil, nil)
+}
+
+func (p *codex) shorten(t *codexTurn) {
+	p.fire("PreCompact", "", p.payload("PreCompact", t.id).and("trigger", "manual"))
 	p.item("compacted", obj("message", "Another language model started to solve this problem and produced a summary of its thinking process."))
 	p.completed(t, obj("type", "ContextCompaction", "id", uuid7()))
 	p.fire("PostCompact", "", p.payload("PostCompact", t.id).and("trigger", "manual"))
-	p.taskComplete(t, nil, nil)
 	p.say("• Context compacted")
 }

@@ -172,6 +172,10 @@ func (y *piPlay) step(ctx context.Context, s step) (text string, err error) {
 		return "", y.call(ctx, "bash", s.arg)
 	case "BG":
 		return "", y.call(ctx, "bash", "("+s.arg+") >/dev/null 2>&1 &")
+	case "COMPACT":
+		y.mu.Lock()
+		y.entry("compaction", "summary", "A summary.", "firstKeptEntryId", y.leaf, "tokensBefore", 120, "fromHook", false)
+		y.mu.Unlock()
 	case "BADTOOL":
 		return "", y.call(ctx, "no_such_tool", "")
 	case "THINK":

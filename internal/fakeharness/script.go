@@ -12,6 +12,9 @@ type step struct{ verb, arg string }
 //
 //	TOOL cmd      runs cmd with the shell tool
 //	BG cmd        runs cmd in the background
+//	PAR a | b     runs several with the shell tool at once (Claude Code)
+//	STOPBG        ends the last command in the background with a tool (Claude Code)
+//	COMPACT       replaces the conversation by a summary, within the turn
 //	PERMIT cmd    asks for leave to run cmd (Claude Code)
 //	PATCH file    adds a file with the patch tool (Codex)
 //	SUB text      asks a subagent (Claude Code)
@@ -33,7 +36,7 @@ type step struct{ verb, arg string }
 // Without a line of that kind the answer is "Echo: " and the prompt; with some, and no ANSWER, it is "Tool said: " and
 // the output of the last tool, or "Done.".
 var verbs = []string{
-	"TOOL", "BG", "PERMIT", "PATCH", "SUB", "POLL", "BADTOOL", "THINK", "SAY", "SLOW", "HANG", "ERR", "FAIL", "FLAKY", "EMPTY", "ANSWER",
+	"TOOL", "BG", "PAR", "STOPBG", "COMPACT", "PERMIT", "PATCH", "SUB", "POLL", "BADTOOL", "THINK", "SAY", "SLOW", "HANG", "ERR", "FAIL", "FLAKY", "EMPTY", "ANSWER",
 	"REMEMBER", "RECALL", "DIE",
 }
 
