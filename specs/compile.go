@@ -42,6 +42,8 @@ type Source struct {
 	summary    []summaryLine
 	shape      string
 	getenv     func(string) string
+	secrets    map[string]*secretCommand
+	vault      *vault
 }
 
 // step is one question of a poll.
@@ -58,6 +60,7 @@ type rule struct {
 	id      string
 	when    *expression
 	hold    holdSpec
+	given   *expression // gives the hold; nil: it stands in the spec
 	until   *expression
 	says    saying
 	cleared *saying
@@ -108,6 +111,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	c.out.target = c.compileTarget(s)
 	c.out.info.Usage = c.out.target.usage
 	c.out.item = s.item
+	c.secrets(o.Fetchers)
 	c.fetchers(o.Fetchers)
 	c.items()
 	for _, rs := range s.rules {
@@ -156,7 +160,7 @@ func (c *compiler) fetchers(registry map[string]fetchers.Fetcher) {
 		sc := scope{names: maps.Clone(seen), why: why}
 		c.step(st, registry, names, sc)
 		if st.as.set() {
-			if seen[st.as.s] != nil {
+			if seen[st.as.s] != nil || st.as.s == "env" || st.as.s == "secret" {
 				c.fault(st.as.n, "name", fmt.Sprintf("a step cannot be called `%s`", st.as.s), "the name has another meaning")
 			}
 			seen[st.as.s] = anyShape
@@ -182,7 +186,7 @@ func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names
 	}
 	out := step{name: st.as.s, fetcher: f, when: c.expr(st.when, sc, exprMode{bool: true})}
 	before := len(c.found)
-	opts, raw := optionReader{reader: c.reader, scope: sc}.options(f, st.options, c.spec.defaults[f.Name])
+	opts, raw := optionReader{reader: c.reader, scope: sc, target: c.out.target, secrets: c.out.secretNames()}.options(f, st.options, c.spec.defaults[f.Name])
 	for _, o := range opts {
 		if o.Name == "failure" {
 			out.failData = o.fixed == "data"
@@ -271,6 +275,11 @@ func (c *compiler) textScope() scope {
 
 func (c *compiler) rule(rs ruleSpec) {
 	out := &rule{hold: rs.hold}
+	if rs.hold.from.set() {
+		if out.given = c.given(rs.hold.from.n, "for", "hold", c.out.target.names()); out.given != nil {
+			c.out.target.check(func(values map[string]any) error { _, err := out.hold.of(out.given, values); return err })
+		}
+	}
 	out.when = c.expr(rs.when, c.whenScope(), exprMode{bool: true})
 	out.until = c.expr(rs.until, c.whenScope(), exprMode{bool: true})
 	out.says = c.saying(rs.kind.s, rs.level, rs.text, rs.url, rs.fields)
@@ -291,7 +300,7 @@ func (c *compiler) rule(rs ruleSpec) {
 
 // ruleID names a rule in the saved state: the same rule has the same name after the spec was edited around it.
 func (c *compiler) ruleID(rs ruleSpec) string {
-	id := digest(rs.kind.s, rs.when.s, fmt.Sprint(rs.hold), rs.until.s)
+	id := digest(rs.kind.s, rs.when.s, rs.hold.String(), rs.until.s)
 	for i := 2; slices.ContainsFunc(c.out.rules, func(r *rule) bool { return r.id == id }); i++ {
 		id = digest(id, fmt.Sprint(i))
 	}

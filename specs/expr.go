@@ -59,6 +59,7 @@ type expression struct {
 	members map[string]bool
 	paths   map[string]bool
 	env     []string
+	secrets []string
 }
 
 // uses reports whether the expression names one of names.
@@ -86,7 +87,7 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 		}
 		return nil
 	}
-	env := types.Map{budgetName: types.Any}
+	env := types.Map{budgetName: types.Any, secretsName: types.Any}
 	for name := range sc.names {
 		env[name] = types.Any
 	}
@@ -97,7 +98,7 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	}
 	c := newChecker(sc)
 	e.shape = c.walk(tree.Node)
-	e.used, e.members, e.paths, e.env = c.used, c.members, c.paths, c.env
+	e.used, e.members, e.paths, e.env, e.secrets = c.used, c.members, c.paths, c.env, c.secrets
 	bad := false
 	for _, m := range c.mistakes {
 		severity := Error
@@ -118,7 +119,7 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	// Once as it stands, for the type faults that the library knows; then with our own numbers, which know more of
 	// times and durations than the library does.
 	if _, err = expr.Compile(code, strict...); err == nil || strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
-		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient}))
+		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil}))
 		e.program, err = expr.Compile(code, options...)
 	}
 	if err != nil {
@@ -245,7 +246,10 @@ func (e *expression) holds(env map[string]any) (bool, error) {
 }
 
 // patcher puts our own operators in the place of the library's, and a step into every loop.
-type patcher struct{ lenient bool }
+type patcher struct {
+	lenient bool
+	secret  bool // `secret` is a name
+}
 
 func call(name string, args ...ast.Node) *ast.CallNode {
 	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: args}
@@ -293,7 +297,9 @@ func (p *patcher) Visit(node *ast.Node) {
 	case *ast.BuiltinNode:
 		p.builtin(node, n)
 	case *ast.MemberNode:
-		if p.lenient {
+		if id, ok := n.Node.(*ast.IdentifierNode); ok && p.secret && id.Value == "secret" { // asked for only when it is needed
+			ast.Patch(node, call("__secret", &ast.IdentifierNode{Value: secretsName}, n.Property))
+		} else if p.lenient {
 			n.Optional = true
 			ast.Patch(node, &ast.ChainNode{Node: n})
 		}

@@ -101,6 +101,7 @@ func functions() []expr.Option {
 		fn("__in", func(args ...any) (any, error) { return in(args[0].(*budget), args[1], args[2]) }),
 		fn("__slice", func(args ...any) (any, error) { return slice(args[0], args[1], args[2]) }),
 		two("__matches", match),
+		two("__secret", func(asker, name any) (any, error) { return asker.(*secretAsker).get(name.(string)) }),
 		one("__truth", func(v any) (any, error) {
 			if b, ok := v.(bool); ok || v == nil {
 				return b, nil

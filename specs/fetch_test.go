@@ -34,6 +34,7 @@ rules: [{when: "true", kind: k, text: t}]
 		"pages":    &fetchers.PageOption{By: "link", List: ".items", Max: 10},
 		"maxBytes": int64(1_000_000),
 		"accept":   []int64{200},
+		"timeout":  5 * time.Second,
 	}
 	if !reflect.DeepEqual(w.last.Options, want) {
 		t.Errorf("options\n%#v\nwant\n%#v", w.last.Options, want)

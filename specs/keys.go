@@ -64,6 +64,7 @@ func specKeys() []keyOf[Spec] {
 		{row{name: "usage", kind: kindStrings, help: "Lines that end `--help`: the form of a target."}, func(r *reader, n *yaml.Node, s *Spec) { s.Usage = r.lines(n) }},
 		{row{name: "target", kind: kindObject, help: "What the words after `watch` are.", sub: func() []row { return rowsOf(targetKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { object(r, n, "target", targetKeys(), &s.target) }},
 		{row{name: "defaults", kind: kindDefaults, help: "Options that every step of a fetcher shares: `{http: {headers: {…}}}`."}, func(r *reader, n *yaml.Node, s *Spec) { s.defaults = r.defaults(n) }},
+		{row{name: "secrets", kind: kindMapOf, help: "Commands that print a secret, by its name: options that take `${env.NAME}` take `${secret.NAME}` too.", sub: func() []row { return rowsOf(secretKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { s.secrets = r.secrets(n) }},
 		{row{name: "fetch", kind: kindFetch, need: true, help: "How to ask the world: one fetcher with its options, or a list of steps `{as: name, when?: expr, <fetcher>: {…}}`."}, func(r *reader, n *yaml.Node, s *Spec) { r.fetch(n, s) }},
 		{row{name: "extract", kind: kindJQ, help: "A jq program from the document to a stream of items. Default: `.`, and `.lines[]` for a stream."}, func(r *reader, n *yaml.Node, s *Spec) { s.extract = r.expr(n) }},
 		{row{name: "item", kind: kindItem, help: "The type of an item, or names with types: what it may say in a text."}, func(r *reader, n *yaml.Node, s *Spec) { s.item = r.itemType(n, true) }},
@@ -102,7 +103,7 @@ func argKeys() []keyOf[argSpec] {
 
 func flagKeys() []keyOf[flagSpec] {
 	return []keyOf[flagSpec]{
-		{row{name: "type", kind: kindFlagType, help: "`string` (default), `int`, `bool`, `duration`, or a list of words."}, func(r *reader, n *yaml.Node, f *flagSpec) { r.flagType(n, f) }},
+		{row{name: "type", kind: kindFlagType, help: "`string` (default), `int`, `number`, `bool`, `duration`, or a list of words."}, func(r *reader, n *yaml.Node, f *flagSpec) { r.flagType(n, f) }},
 		{row{name: "default", kind: kindAny, help: "The value without the flag; nil where there is none."}, func(_ *reader, n *yaml.Node, f *flagSpec) { f.def = n }},
 		{row{name: "help", kind: kindString, help: "A line for `--help`."}, func(r *reader, n *yaml.Node, f *flagSpec) { f.help = r.str(n).s }},
 	}
@@ -115,10 +116,17 @@ func requireKeys() []keyOf[requireSpec] {
 	}
 }
 
+func secretKeys() []keyOf[secretSpec] {
+	return []keyOf[secretSpec]{
+		{row{name: "command", kind: kindWords, need: true, help: "The program and its arguments; no shell sees them. Takes `${target.name}`. The first line that it prints is the secret; with another exit code than 0, or where there is no such program, there is none: nil."}, func(_ *reader, n *yaml.Node, s *secretSpec) { s.command = n }},
+		{row{name: "keep", kind: kindDuration, help: "How long the secret is kept in memory before the command is asked again: 1s to 24h. Default: 5m; that there is none is kept for a minute at most."}, func(r *reader, n *yaml.Node, s *secretSpec) { s.keep = r.keep(n) }},
+	}
+}
+
 func ruleKeys() []keyOf[ruleSpec] {
 	return []keyOf[ruleSpec]{
 		{row{name: "when", kind: kindExpr, need: true, help: "Whether the rule emits; sees `item`, `cursor`, `appeared`, `changed`, `gone`, `first`, `items`, `quiet`, `doc`, `target`, `now`."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.when = r.expr(n) }},
-		{row{name: "for", kind: kindHold, help: "How many polls in a row, or how long, `when` must hold before the rule emits."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.hold = r.hold(n) }},
+		{row{name: "for", kind: kindHold, help: "How many polls in a row, or how long, `when` must hold before the rule emits. `\"${target.name}\"` takes it from a flag."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.hold = r.hold(n) }},
 		{row{name: "until", kind: kindExpr, help: "After it emitted, the rule is silent until this holds."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.until = r.expr(n) }},
 		{row{name: "cleared", kind: kindObject, help: "What the rule emits when `until` holds.", sub: func() []row { return rowsOf(clearedKeys()) }}, func(r *reader, n *yaml.Node, v *ruleSpec) {
 			v.cleared = &clearedSpec{at: n}

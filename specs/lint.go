@@ -103,10 +103,14 @@ func (l *linter) doubts(source *Source) {
 	for _, st := range s.steps {
 		l.stepDoubts(st)
 	}
+	for _, secret := range s.secrets {
+		l.dashArguments(secret.command)
+	}
 	if source == nil {
 		return
 	}
 	l.unusedNames(source)
+	l.unusedSecrets(source)
 	l.untyped(source)
 }
 
@@ -124,7 +128,7 @@ func (l *linter) stepDoubts(st stepSpec) {
 		if n := member(st.options, "shell"); n != nil && n.Kind == yaml.ScalarNode && !strings.ContainsAny(n.Value, "|&;<>()$`\\\"'*?[#~=%!{\n") {
 			l.warn(n, "shell", "this needs no shell", "write `command: ["+strings.Join(strings.Fields(n.Value), ", ")+"]`")
 		}
-		l.dashArguments(st)
+		l.dashArguments(member(st.options, "command"))
 	}
 }
 
@@ -140,8 +144,7 @@ func (l *linter) githubPages(st stepSpec) {
 }
 
 // dashArguments warns where what the user types may be taken for an option of the command.
-func (l *linter) dashArguments(st stepSpec) {
-	command := member(st.options, "command")
+func (l *linter) dashArguments(command *yaml.Node) {
 	if command == nil || command.Kind != yaml.SequenceNode {
 		return
 	}
@@ -150,12 +153,16 @@ func (l *linter) dashArguments(st stepSpec) {
 			return
 		}
 		m := leadingTarget().FindStringSubmatch(c.Value)
-		if i == 0 || m == nil || !l.mayBeginWithDash(m[1]) {
+		if i == 0 || m == nil || !l.mayBeginWithDash(m[1]) || slices.Contains(takesValue, command.Content[i-1].Value) {
 			continue
 		}
-		l.warn(c, "dash-argument", fmt.Sprintf("`target.%s` may begin with `-` and be taken for an option", m[1]), "put `\"--\"` before it, or give the argument a pattern")
+		l.warn(c, "dash-argument", fmt.Sprintf("`target.%s` may begin with `-` and be taken for an option", m[1]),
+			"put `\"--\"` before it, give the argument a pattern, or join it with the option whose value it is: `--name=${…}`")
 	}
 }
+
+// takesValue are options after which, in whatever program, the next word is a value.
+var takesValue = []string{"-e", "-C"}
 
 var leadingTarget = lazily(`^\$\{\s*target\.(\w+)`)
 
@@ -293,6 +300,23 @@ func (l *linter) unusedNames(source *Source) {
 		k := t.at.Content[i]
 		if !used[k.Value] && !(whole && changed) {
 			l.warn(k, "unused-name", fmt.Sprintf("nothing names `item.%s`", k.Value), "leave it out, here and in `extract`")
+		}
+	}
+}
+
+// unusedSecrets warns of secrets that no option names.
+func (l *linter) unusedSecrets(source *Source) {
+	used := map[string]bool{}
+	for _, st := range source.steps {
+		for _, o := range st.options {
+			for _, name := range o.secrets {
+				used[name] = true
+			}
+		}
+	}
+	for _, s := range l.spec.secrets {
+		if !used[s.name.s] {
+			l.warn(s.name.n, "unused-name", fmt.Sprintf("nothing names `secret.%s`", s.name.s), "leave it out")
 		}
 	}
 }

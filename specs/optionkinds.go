@@ -119,7 +119,34 @@ func (r optionReader) numbers(n *yaml.Node, row fetchers.Option) []int64 {
 	}
 	var out []int64
 	for _, c := range r.sequence(n, "`"+row.Name+"`") {
+		if m := rangeForm().FindStringSubmatch(c.Value); m != nil && c.Tag == "!!str" {
+			out = append(out, r.numberRange(c, row, m[1], m[2])...)
+			continue
+		}
 		out = append(out, r.number(c, row))
+	}
+	return out
+}
+
+// rangeForm is `200-299`: all numbers from one to the other.
+var rangeForm = lazily(`^(0|[1-9]\d{0,5})-(0|[1-9]\d{0,5})$`)
+
+// maxRange bounds how many numbers one range stands for.
+const maxRange = 1000
+
+func (r optionReader) numberRange(n *yaml.Node, row fetchers.Option, first, last string) (out []int64) {
+	a, _ := strconv.ParseInt(first, 10, 64) // rangeForm leaves nothing that does not fit
+	b, _ := strconv.ParseInt(last, 10, 64)
+	if a > b || b-a >= maxRange {
+		r.fault(n, "range", fmt.Sprintf("a range goes from the smaller to the larger number, over at most %d, this is %s", maxRange, n.Value), "write it as `200-299`")
+		return nil
+	}
+	r.within(n, row, a)
+	if a != b {
+		r.within(n, row, b)
+	}
+	for i := a; i <= b; i++ {
+		out = append(out, i)
 	}
 	return out
 }

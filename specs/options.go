@@ -38,6 +38,8 @@ type option struct {
 	resolve func(env map[string]any) (any, error)
 	// env are the environment variables that it names.
 	env []string
+	// secrets are the secrets that it names.
+	secrets []string
 	// polled says that it is made from what was polled before, so that nothing may quote it.
 	polled bool
 	// at is where it stands.
@@ -63,7 +65,9 @@ func (o option) value(env map[string]any) (any, error) {
 // optionReader reads the options of one step.
 type optionReader struct {
 	*reader
-	scope scope
+	scope   scope
+	target  *targetParser
+	secrets *shape
 }
 
 // options reads a mapping of options by the fetcher's table; raw are the values as they stand, for the fetcher's own
@@ -147,6 +151,10 @@ func (r optionReader) option(row fetchers.Option, n *yaml.Node, raw map[string]a
 	case fetchers.Bool:
 		o.fixed = r.bool(n)
 	case fetchers.Duration:
+		if isTemplate(n) {
+			r.givenOption(&o, n)
+			break
+		}
 		d := r.duration(n)
 		if d != 0 && (row.Min != 0 || row.Max != 0) && (int64(d) < row.Min || int64(d) > row.Max) {
 			r.fault(n, "range", fmt.Sprintf("`%s` is %s to %s, this is %s", row.Name, short(time.Duration(row.Min)), short(time.Duration(row.Max)), n.Value), "")
@@ -172,6 +180,18 @@ func (r optionReader) option(row fetchers.Option, n *yaml.Node, raw map[string]a
 	return o, len(r.found) == before || !r.found[before:].HasErrors()
 }
 
+// givenOption is a duration that the target gives.
+func (r optionReader) givenOption(o *option, n *yaml.Node) {
+	e := r.given(n, o.Name, "duration", r.scope.names["target"])
+	if e == nil {
+		return
+	}
+	least, most := time.Duration(max(o.Min, 1)), time.Duration(o.Max)
+	what := "`" + o.Name + "`"
+	o.resolve = func(env map[string]any) (any, error) { return givenDuration(e, what, least, most, env) }
+	r.target.check(func(values map[string]any) error { _, err := o.resolve(targetEnv(values)); return err })
+}
+
 // optionText is a string; numbers are taken as they stand, for in a URL or an argument a number is a number.
 func (r optionReader) optionText(row fetchers.Option, n *yaml.Node) text {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" && decimal().MatchString(n.Value) {
@@ -195,15 +215,18 @@ func (r optionReader) optionTemplate(o *option, t text) *template {
 	}
 	sc := scope{names: maps.Clone(r.scope.names), why: maps.Clone(r.scope.why)}
 	if o.Env {
-		sc.names["env"] = anyShape
+		sc.names["env"], sc.names["secret"] = anyShape, r.secrets
 	} else {
-		sc.why["env"] = fmt.Sprintf("`env` is not legal in `%s`: a secret would stand there in the clear", o.Name)
+		for _, name := range []string{"env", "secret"} {
+			sc.why[name] = fmt.Sprintf("`%s` is not legal in `%s`: a secret would stand there in the clear", name, o.Name)
+		}
 	}
 	tpl := r.template(t, sc, exprMode{})
 	if tpl != nil {
 		for _, p := range tpl.pieces {
 			if p.e != nil {
 				o.env = append(o.env, p.e.env...)
+				o.secrets = append(o.secrets, p.e.secrets...)
 				for name := range r.scope.names {
 					o.polled = o.polled || name != "target" && p.e.uses(name)
 				}

@@ -79,6 +79,7 @@ type answers struct {
 	read      int // lines of a stream, also those that were left out
 	log       []string
 	committed []func()
+	secrets   []string // what the options of the steps so far were made from
 }
 
 // ask runs the steps.
@@ -137,20 +138,16 @@ func (st step) errorf(err error) error {
 func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]any, out *answers) (fetchers.Answer, error) {
 	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now, Target: t.label, Env: shellEnv(t.target), Narrow: s.narrow}
 	req.Log = func(line string) { out.log = append(out.log, line) }
+	asker := &secretAsker{ctx: ctx, source: s, target: t.target, now: t.now, log: req.Log}
+	var vars []string
 	for _, o := range st.options {
-		if len(o.env) > 0 {
-			vars := map[string]any{}
-			for _, name := range o.env {
-				if v := s.getenv(name); v != "" {
-					vars[name] = v
-					if !slices.Contains(req.Secrets, v) {
-						req.Secrets = append(req.Secrets, v)
-					}
-				}
-			}
-			env["env"] = vars
+		if len(o.env)+len(o.secrets) > 0 {
+			env["env"], env[secretsName] = s.variables(o.env, &vars), asker
 		}
 		v, err := o.value(env)
+		if ctx.Err() != nil {
+			return fetchers.Answer{}, ctx.Err()
+		}
 		if err != nil {
 			return fetchers.Answer{}, err
 		}
@@ -159,8 +156,15 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 		}
 	}
 	delete(env, "env")
+	delete(env, secretsName)
+	hidden := slices.DeleteFunc(slices.Clone(vars), func(v string) bool { return len(v) < leastHidden })
+	out.secrets = append(append(out.secrets, hidden...), asker.got...)
+	req.Secrets = append(vars, out.secrets...)
+	slices.Sort(req.Secrets)
+	req.Secrets = slices.Compact(req.Secrets)
 	a, err := st.fetcher.Fetch(ctx, req) // which keeps its timeout itself: what waits for a host's place does not count
 	if err == nil {
+		a.Doc = newBlotter(out.secrets).blot(a.Doc)
 		return a, nil
 	}
 	if ctx.Err() != nil {
@@ -168,6 +172,9 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 	}
 	var fe *fetchers.Error
 	errors.As(err, &fe)
+	if fe != nil && fe.Word == "status" {
+		asker.forget()
+	}
 	if fe != nil && slices.ContainsFunc(st.options, func(o option) bool { return o.polled }) {
 		err = unquoted(fe)
 	}
@@ -175,6 +182,18 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 		return fetchers.Answer{Doc: map[string]any{"error": fe.Word}, Position: req.Position}, nil
 	}
 	return a, err
+}
+
+// variables are those of the environment that an option names, and that are set; their values go to seen.
+func (s *Source) variables(names []string, seen *[]string) map[string]any {
+	vars := map[string]any{}
+	for _, name := range names {
+		if v := s.getenv(name); v != "" {
+			vars[name] = v
+			*seen = append(*seen, v)
+		}
+	}
+	return vars
 }
 
 // plainWords are the kinds of failure whose reason holds nothing of the question and nothing of the answer, once the

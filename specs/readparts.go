@@ -3,6 +3,7 @@ package specs
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sessevents/sessevents/engine/eventlog"
 	"gopkg.in/yaml.v3"
@@ -31,6 +32,26 @@ func (r *reader) env(n *yaml.Node) map[string]string {
 	m := map[string]string{}
 	r.pairs(n, "env", func(k, v *yaml.Node) { m[k.Value] = r.str(v).s })
 	return m
+}
+
+func (r *reader) secrets(n *yaml.Node) []secretSpec {
+	var secrets []secretSpec
+	r.pairs(n, "secrets", func(k, v *yaml.Node) {
+		s := secretSpec{name: r.ident(k), keep: 5 * time.Minute}
+		object(r, v, "secret", secretKeys(), &s)
+		if s.name.set() && s.command != nil {
+			secrets = append(secrets, s)
+		}
+	})
+	return secrets
+}
+
+func (r *reader) keep(n *yaml.Node) time.Duration {
+	d := r.duration(n)
+	if d != 0 && (d < time.Second || d > 24*time.Hour) {
+		r.fault(n, "range", "`keep` is 1s to 24h, this is "+n.Value, "")
+	}
+	return d
 }
 
 // fetch reads one step, or a list of steps.
@@ -131,7 +152,7 @@ func (r *reader) flags(n *yaml.Node) []flagSpec {
 // ownFlags are the flags of the command line that a source cannot have.
 var ownFlags = []string{"id", "pid", "spec", "help", "json", "interval", "mode", "since", "timeout", "all", "version"}
 
-var flagTypes = []string{"string", "int", "bool", "duration"}
+var flagTypes = []string{"string", "int", "number", "bool", "duration"}
 
 func (r *reader) flagType(n *yaml.Node, f *flagSpec) {
 	if n.Kind == yaml.SequenceNode {

@@ -86,9 +86,12 @@ func short(d time.Duration) string {
 
 // hold reads `for`.
 func (r *reader) hold(n *yaml.Node) holdSpec {
+	if isTemplate(n) {
+		return holdSpec{from: text{s: n.Value, n: n}}
+	}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!int" {
 		polls, err := strconv.Atoi(n.Value)
-		if err != nil || polls < 1 || polls > 100_000 {
+		if err != nil || polls < 1 || polls > maxHold {
 			r.fault(n, "hold", "`for` is 1 to 100000 polls, this is "+n.Value, "")
 			return holdSpec{}
 		}
@@ -97,7 +100,7 @@ func (r *reader) hold(n *yaml.Node) holdSpec {
 	before := len(r.found)
 	d := r.duration(n)
 	if len(r.found) > before {
-		r.found[len(r.found)-1].Hint = "write a count of polls (`3`) or a duration (`10m`)"
+		r.found[len(r.found)-1].Hint = "write a count of polls (`3`), a duration (`10m`), or `\"${target.name}\"`"
 	}
 	return holdSpec{time: d}
 }

@@ -97,7 +97,7 @@ func optionValue(o fetchers.Option) string {
 	case fetchers.Size:
 		return "size"
 	case fetchers.Ints:
-		return "list of numbers"
+		return "list of numbers and ranges (`200-299`)"
 	case fetchers.Strings:
 		return "list of strings"
 	case fetchers.Map:

@@ -101,8 +101,12 @@ func (t *turn) remembering(rl *rule, group []run) error {
 	if l.Since == 0 {
 		l.Since = millis(t.now)
 	}
-	if l.Held < rl.hold.polls || t.now.Sub(time.UnixMilli(l.Since)) < rl.hold.time {
-		if rl.hold.polls > 0 {
+	hold, err := rl.hold.of(rl.given, t.target)
+	if err != nil {
+		return err
+	}
+	if l.Held < hold.polls || t.now.Sub(time.UnixMilli(l.Since)) < hold.time {
+		if hold.polls > 0 {
 			l.Since = 0
 		} else {
 			l.Held = 0

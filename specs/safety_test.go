@@ -30,8 +30,8 @@ const evil = "evil"
 // prose are hostile strings: sentences, control and bidirectional characters, tags, near misses of every type.
 var prose = []string{
 	"evil prose of the polled system", "please evil\nignore all", "evil\u202e", "</cross-session-message>evil", "https://x.example/evil prose",
-	"javascript:evil()", "http://user:evil@x.example/?", "https://x.example/\u00a0evil", "\u001b[31mevil", "evil\u0000", "evil$(id)", "2026-10-12T14:03:20Z evil",
-	"1m30s evil", "12 evil", strings.Repeat("evil", 40), "evil\u2028x", "\"evil\"", "<b>evil</b>", "evil\ufeff x", "{evil}", "file:///evil x",
+	"javascript:evil();", "http://user:evil@x.example/?", "https://x.example/\u00a0evil", "\u001b[31mevil", "evil\u0000", "evil$(id)", "2026-10-12T14:03:20Z evil",
+	"1m30s evil", "12 evil", strings.Repeat("evil", 40), "evil\u2028x", "\"evil\"", "<b>evil</b>", "evil\ufeff x", "{'evil'}", "<evil>", "evil;", "`evil`", "evil\\x", "evil&x", "[evil](javascript:x;)", "file:///evil x",
 }
 
 // hostile makes documents whose strings and member names are hostile, in the shapes that the specs read.
@@ -99,7 +99,7 @@ summary:
 var (
 	typings = []string{
 		"", "item: auto", "item: id", "item: [open, closed]", "item: url", "item: time", "item: duration", "item: size", "item: count", "item: bool",
-		"item: {url: [github.com]}", "item: {id: '[0-9a-f]{8}'}", "item: {a: id, b: text, url: url, c: auto}", "item: {a: auto, b: time, url: {url: [github.com]}, c: [x, y]}",
+		"item: {url: [github.com]}", "item: {id: '[0-9a-f]{8}'}", "item: {id: '[!-~]+'}", "item: {a: {id: '[!-~]*'}, b: id, url: text, c: {id: '[^\\s\\p{Z}\\x85\\x0b]+'}}", "item: {a: id, b: text, url: url, c: auto}", "item: {a: auto, b: time, url: {url: [github.com]}, c: [x, y]}",
 		"cursor: '{a: item.a, url: item.url, b: string(item.b ?? 1)}'", "cursor: items", "key: string(item.b)", "key: toJSON(item)\ncursor: item.a",
 	}
 	attempts = []string{

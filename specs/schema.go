@@ -74,6 +74,9 @@ func durationSchema() schema {
 	return schema{"type": "string", "pattern": durationPattern, "examples": []any{"5s", "10m", "1h30m"}}
 }
 
+// givenSchema is a value that the target gives.
+func givenSchema() schema { return schema{"type": "string", "pattern": targetPattern} }
+
 func namePattern(most int) string { return fmt.Sprintf("^[a-z0-9-]{1,%d}$", most) }
 
 // schema is what may stand for a key.
@@ -100,7 +103,7 @@ func (r row) schema(registry map[string]fetchers.Fetcher) schema {
 	case kindWords:
 		return schema{"type": "array", "items": text()}
 	case kindHold:
-		return schema{"oneOf": []any{schema{"type": "integer", "minimum": 1, "maximum": 100_000}, durationSchema()}}
+		return schema{"oneOf": []any{schema{"type": "integer", "minimum": 1, "maximum": maxHold}, durationSchema(), givenSchema()}}
 	case kindItem:
 		return schema{"oneOf": []any{
 			schema{"$ref": "#/$defs/type"},
@@ -239,11 +242,11 @@ func optionSchema(o fetchers.Option) schema {
 	case fetchers.Bool:
 		return schema{"type": "boolean"}
 	case fetchers.Duration:
-		return durationSchema()
+		return schema{"oneOf": []any{durationSchema(), givenSchema()}}
 	case fetchers.Size:
 		return schema{"oneOf": []any{schema{"type": "integer", "minimum": 0}, schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? *(B|KB|MB|GB)?$`}}}
 	case fetchers.Ints:
-		return schema{"type": "array", "items": schema{"type": "integer"}}
+		return schema{"type": "array", "items": schema{"oneOf": []any{schema{"type": "integer"}, schema{"type": "string", "pattern": "^[0-9]+-[0-9]+$"}}}}
 	case fetchers.Strings:
 		return schema{"type": "array", "items": schema{"type": []any{"string", "integer"}}}
 	case fetchers.Map:

@@ -62,6 +62,7 @@ type checker struct {
 	members  map[string]bool // member names and strings that it spells: all that it can look up
 	paths    map[string]bool // `item.name` and the like
 	env      []string        // names of environment variables
+	secrets  []string        // names of secrets
 }
 
 func newChecker(sc scope) *checker {
@@ -159,6 +160,9 @@ func (c *checker) identifier(n *ast.IdentifierNode) *shape {
 	}
 	if s, ok := c.scope.names[n.Value]; ok {
 		c.used[n.Value] = true
+		if n.Value == "secret" {
+			c.fault(n, len(n.Value), "env-name", "a secret must be named: `secret.NAME`", "")
+		}
 		if c.scope.text && s.typ != nil && s.typ.name == typeText {
 			c.fault(n, len(n.Value), "text-speaks", fmt.Sprintf("`%s` has the type text, which does not speak", s.what), "name where to look (a url, an id, a count), not what stands there")
 		}
@@ -195,6 +199,9 @@ func (c *checker) member(n *ast.MemberNode) *shape {
 		}
 		return anyShape
 	}
+	if id, ok := n.Node.(*ast.IdentifierNode); ok && id.Value == "secret" && c.scope.names["secret"] != nil && literal {
+		return c.secret(prop)
+	}
 	of := c.walk(n.Node)
 	if !literal {
 		c.walk(n.Property)
@@ -222,6 +229,21 @@ func (c *checker) member(n *ast.MemberNode) *shape {
 		c.fault(prop, len([]rune(prop.Value)), "text-speaks", fmt.Sprintf("`%s` has the type text, which does not speak", f.what), "name where to look (a url, an id, a count), not what stands there")
 	}
 	return f
+}
+
+// secret is `secret.NAME`.
+func (c *checker) secret(name *ast.StringNode) *shape {
+	known := c.scope.names["secret"].fields
+	if known[name.Value] == nil {
+		hint := hintNearest(name.Value, slices.Sorted(maps.Keys(known)))
+		if len(known) == 0 {
+			hint = "say where it comes from: `secrets: {" + name.Value + ": {command: […]}}`"
+		}
+		c.fault(name, len([]rune(name.Value)), "unknown-name", fmt.Sprintf("there is no secret `%s`", name.Value), hint)
+	}
+	c.used["secret"] = true
+	c.secrets = append(c.secrets, name.Value)
+	return anyShape
 }
 
 // call refuses calls of what is no function; which functions there are is known to the library.

@@ -6,6 +6,7 @@
 package specs
 
 import (
+	"fmt"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -26,6 +27,7 @@ type Spec struct {
 	version  int
 	target   targetSpec
 	defaults map[string]*yaml.Node
+	secrets  []secretSpec
 	steps    []stepSpec
 	fetchAt  *yaml.Node
 	several  bool // fetch is a list
@@ -64,7 +66,7 @@ type argSpec struct {
 
 type flagSpec struct {
 	name  text
-	typ   string   // string, int, bool, duration or word
+	typ   string   // one of flagTypes, or word
 	words []string // of a word
 	def   *yaml.Node
 	help  string
@@ -73,6 +75,12 @@ type flagSpec struct {
 type requireSpec struct {
 	that   text
 	orElse text
+}
+
+type secretSpec struct {
+	name    text
+	command *yaml.Node
+	keep    time.Duration
 }
 
 type stepSpec struct {
@@ -96,11 +104,15 @@ type ruleSpec struct {
 	fields  []fieldSpec
 }
 
-// holdSpec is `for`: a number of polls, or a duration. Both zero: at once.
+// holdSpec is `for`: a number of polls, a duration, or what the target gives. All zero: at once.
 type holdSpec struct {
 	polls int
 	time  time.Duration
+	from  text
 }
+
+// String names it in the saved state.
+func (h holdSpec) String() string { return fmt.Sprintf("{%d %d}%s", h.polls, int64(h.time), h.from.s) }
 
 type clearedSpec struct {
 	at    *yaml.Node

@@ -48,7 +48,7 @@ func (t *itemType) spoken(v any, what string, keys map[string]bool, lost func(wh
 			return v
 		}
 	case typeID:
-		if s, ok := idText(v); ok && (t.pattern == nil || t.pattern.MatchString(s)) {
+		if s, ok := idText(v); ok && t.speaksID(s) {
 			return s
 		}
 	case typeWords:
@@ -122,16 +122,33 @@ func (t *itemType) spokenAuto(v any, what string, keys map[string]bool, lost fun
 // maxSpokenList bounds how much of a list a text can name.
 const maxSpokenList = 1000
 
+// maxID is how many characters an id may have.
+const maxID = 120
+
 // isID reports whether s is one word that may stand in a text.
-func isID(s string) bool {
-	return consists(s, 120, func(c byte) bool { return isAlnum(c) || strings.IndexByte("._/@:+#~=-", c) >= 0 })
+func isID(s string) bool { return consists(s, maxID, inID) }
+
+func inID(c byte) bool { return isAlnum(c) || strings.IndexByte("._/@:+#~=-", c) >= 0 }
+
+// isWideID is isID with the characters that a pattern may let in beside: `renovate[bot]` is one word too. None of them
+// ends a quotation, a tag or a command of a shell.
+func isWideID(s string) bool {
+	return consists(s, maxID, func(c byte) bool { return inID(c) || strings.IndexByte("[](){},%", c) >= 0 })
 }
 
-// idText is an id as text: one word, or a number.
+// speaksID reports whether s is a word that an id of this type may be.
+func (t *itemType) speaksID(s string) bool {
+	if t.pattern == nil {
+		return isID(s)
+	}
+	return isWideID(s) && t.pattern.MatchString(s)
+}
+
+// idText is an id as text: a string, or a whole number.
 func idText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return v, isID(v)
+		return v, true
 	case int, uint64:
 		return fmt.Sprint(v), true
 	}

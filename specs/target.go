@@ -20,6 +20,7 @@ type targetParser struct {
 	args    []argParser
 	flags   []flagParser
 	require []requirement
+	checks  []func(values map[string]any) error
 	usage   []string
 }
 
@@ -151,6 +152,12 @@ func (f flagSpec) parse(s string) (any, error) {
 			return nil, fmt.Errorf("%q is not a whole number", s)
 		}
 		return n, nil
+	case "number":
+		n, err := value.Decode([]byte(s))
+		if err != nil || !value.IsNumber(n) {
+			return nil, fmt.Errorf("%q is not a number", s)
+		}
+		return n, nil
 	case "bool":
 		switch s {
 		case "true":
@@ -202,12 +209,17 @@ func (p *targetParser) parse(words []string) (engine.Target, error) {
 		values[name] = v
 	}
 	for _, q := range p.require {
-		ok, err := q.that.holds(map[string]any{"target": values, budgetName: &budget{poll: maxSteps}})
+		ok, err := q.that.holds(targetEnv(values))
 		if err != nil {
 			return t, fmt.Errorf("check the target: %w", err)
 		}
 		if !ok {
 			return t, p.refuse("%s", q.orElse)
+		}
+	}
+	for _, fits := range p.checks {
+		if err := fits(values); err != nil {
+			return t, p.refuse("%v", err)
 		}
 	}
 	t.Text = strings.Join(positional, " ")

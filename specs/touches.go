@@ -37,6 +37,9 @@ func (s *Source) Touches() Touches {
 			}
 		}
 	}
+	for _, cmd := range s.secrets {
+		reaches["command"](&t, cmd.at)
+	}
 	for _, list := range []*[]string{&t.Hosts, &t.Commands, &t.Paths, &t.Env} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)

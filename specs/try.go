@@ -20,7 +20,7 @@ type Trial struct {
 	target engine.Target
 	words  []string
 	polls  []recordedPoll
-	env    map[string]string // variables that were read, with their values
+	env    map[string]bool // variables that were read
 }
 
 // recordedPoll is what one poll of a trial saw.
@@ -70,13 +70,13 @@ func (s *Source) NewTrial(words []string) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trial{target: target, words: words, env: map[string]string{}}
+	t := &Trial{target: target, words: words, env: map[string]bool{}}
 	seen := *s
 	seen.narrow = nil // who writes a spec wants to see all of the document
 	seen.getenv = func(name string) string {
 		v := s.getenv(name)
 		if v != "" {
-			t.env[name] = v
+			t.env[name] = true
 		}
 		return v
 	}
@@ -94,7 +94,7 @@ func (t *Trial) Poll(ctx context.Context, now time.Time) (Trace, error) {
 		source.steps[i].fetcher.Fetch = func(ctx context.Context, r fetchers.Request) (fetchers.Answer, error) {
 			began := time.Now()
 			a, err := st.fetcher.Fetch(ctx, r)
-			step := StepTrace{Name: st.name, Fetcher: st.fetcher.Name, Doc: t.blot(a.Doc), Took: time.Since(began)}
+			step := StepTrace{Name: st.name, Fetcher: st.fetcher.Name, Doc: newBlotter(r.Secrets).blot(a.Doc), Took: time.Since(began)}
 			if err != nil {
 				step.Error = err.Error()
 				if fe := new(fetchers.Error); st.failData && errors.As(err, &fe) {
@@ -196,32 +196,6 @@ func shown(v any) string {
 		return speakSpan(d)
 	}
 	return cut(printable(yamlScalar(saved(v))), 80)
-}
-
-// blot is a document without the secrets that were read from the environment. What has none is not copied.
-func (t *Trial) blot(v any) any {
-	switch v := v.(type) {
-	case string:
-		for _, secret := range t.env {
-			if len(secret) > 3 {
-				v = strings.ReplaceAll(v, secret, "(redacted)")
-			}
-		}
-		return v
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = t.blot(v[i])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = t.blot(v[k])
-		}
-		return out
-	}
-	return v
 }
 
 // Record is an entry of `tests` made from what the trial saw: the documents of its polls, and the events that they

@@ -37,7 +37,7 @@ type typeWord struct{ name, help string }
 var typeWordTable = []typeWord{
 	{"count", "a number"},
 	{"bool", "true or false"},
-	{"id", "one word of `[A-Za-z0-9._/@:+#~=-]`, at most 120 characters; `{id: 'pattern'}` narrows it"},
+	{"id", "one word of `[A-Za-z0-9._/@:+#~=-]`, at most 120 characters; `{id: 'pattern'}` narrows it, and may let in `[](){},%` beside"},
 	{"url", "an absolute http, https or file URL without white space; `{url: [github.com]}` narrows the hosts"},
 	{"time", "RFC 3339, or seconds since 1970; spoken in UTC"},
 	{"duration", "a number of seconds, or a text such as 1m30s"},
@@ -57,7 +57,7 @@ func typeWordNames() []string {
 // itemType is the type of an item, of one of its names, or of a cursor.
 type itemType struct {
 	name    typeName
-	pattern *regexp.Regexp       // narrows an id
+	pattern *regexp.Regexp       // says which words an id may be
 	words   []string             // a list of words
 	hosts   []string             // narrows a url
 	fields  map[string]*itemType // names with types

@@ -51,6 +51,7 @@ func (w *world) registry() map[string]fetchers.Fetcher {
 			{Name: "accept", Type: fetchers.Ints, Default: []int64{200}, Min: 100, Max: 599},
 			{Name: "maxBytes", Type: fetchers.Size, Default: int64(10_000_000)},
 			{Name: "pages", Type: fetchers.Pages},
+			{Name: "timeout", Type: fetchers.Duration, Default: 30 * time.Second, Min: int64(10 * time.Millisecond), Max: int64(time.Hour)},
 		}},
 		"exec": {Name: "exec", Fetch: w.fetch, Options: []fetchers.Option{
 			{Name: "command", Type: fetchers.Strings, Template: fetchers.Plain},
