@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -73,6 +74,40 @@ func order(words []string) (own, extra []string) {
 		return own, nil
 	}
 	return words, nil
+}
+
+// trimmed is the grammar of the one command that words name: to build all of them for one is what a command costs most.
+// Where words name none, it is the whole grammar. Its Worker is the second result.
+func trimmed(words []string) (any, *string) {
+	whole := reflect.TypeFor[grammar]()
+	at := commandAt(words)
+	for i := range whole.NumField() {
+		f := whole.Field(i)
+		if _, isCommand := f.Tag.Lookup("cmd"); !isCommand || at >= len(words) || commandName(f) != words[at] {
+			continue
+		}
+		worker, _ := whole.FieldByName("Worker")
+		version, _ := whole.FieldByName("Version")
+		g := reflect.New(reflect.StructOf([]reflect.StructField{worker, version, f}))
+		return g.Interface(), g.Elem().Field(0).Addr().Interface().(*string)
+	}
+	g := &grammar{}
+	return g, &g.Worker
+}
+
+// commandName is a command's name on the command line, as kong makes it of the field's.
+func commandName(f reflect.StructField) string {
+	if name := f.Tag.Get("name"); name != "" {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range f.Name {
+		if i > 0 && 'A' <= r && r <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToLower(b.String())
 }
 
 // commandAt is where the command stands among words: behind the program's own flags.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -49,7 +50,15 @@ type call struct {
 // run parses the words of one command line, does what they say and returns the exit code.
 func run(ctx context.Context, args []string, w world) (exit int) {
 	c := &call{world: w, ctx: ctx, program: filepath.Base(args[0])}
-	g := &grammar{}
+	words := args[1:]
+	if len(words) == 0 {
+		fmt.Fprint(w.err, usageText(c.program))
+		return exitUsage
+	}
+	if len(words) == 1 && slices.Contains([]string{"help", "--help", "-h"}, words[0]) { // without a grammar
+		return c.fail((&helpCmd{}).Run(c))
+	}
+	g, name := trimmed(words)
 	code := -1
 	parser, err := kong.New(g,
 		kong.Name(c.program), kong.Writers(w.out, w.err), kong.Vars{"version": version()},
@@ -65,11 +74,6 @@ func run(ctx context.Context, args []string, w world) (exit int) {
 			exit = code
 		}
 	}()
-	words := args[1:]
-	if len(words) == 0 {
-		fmt.Fprint(w.err, usageText(c.program))
-		return exitUsage
-	}
 	if words[0] == complete.Command {
 		complete.Completer{Model: parser.Model, Values: c.completions}.Run(w.out, words[1:])
 		return exitOK
@@ -79,7 +83,7 @@ func run(ctx context.Context, args []string, w world) (exit int) {
 	if err != nil {
 		return c.fail(c.usage(err, words))
 	}
-	c.name = g.Worker
+	c.name = *name
 	if err := c.checkWorker(parsed.Selected()); err != nil {
 		return c.fail(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // codexShells are the names that Codex has had for what the others call Bash.
@@ -29,13 +30,18 @@ func (p *codexPayload) call(base Item) Item {
 	return i
 }
 
+// Patterns are compiled when they are first needed: hooks and most commands need none, and have no time for it.
 var (
-	execHead = regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d+)$`)
-	execWall = regexp.MustCompile(`(?m)^Wall time: ([0-9.]+) seconds?$`)
-	execRuns = regexp.MustCompile(`(?m)^Process running with session ID (\S+)$`)
-	execLine = regexp.MustCompile(`^(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): .*$|^Process .*$`)
-	execFail = regexp.MustCompile(`^(?:unsupported call: |[a-z_]+ failed: )`)
+	execHead = pattern(`(?m)^(?:Process exited with code|Exit code:) (-?\d+)$`)
+	execWall = pattern(`(?m)^Wall time: ([0-9.]+) seconds?$`)
+	execRuns = pattern(`(?m)^Process running with session ID (\S+)$`)
+	execLine = pattern(`^(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): .*$|^Process .*$`)
+	execFail = pattern(`^(?:unsupported call: |[a-z_]+ failed: )`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // execHeader parts the header that Codex puts before the output of a command from the output. The output may hold lines
 // like it, so the header must be all of the text before the first "Output:", and of nothing but its own lines.
@@ -45,7 +51,7 @@ func execHeader(text string) (header, output string, ok bool) {
 		return "", "", false
 	}
 	for line := range strings.SplitSeq(header, "\n") {
-		if !execLine.MatchString(line) {
+		if !execLine().MatchString(line) {
 			return "", "", false
 		}
 	}
@@ -70,15 +76,15 @@ func codexOutput(raw json.RawMessage) (text string, failed bool) {
 	}
 	header, output, ok := execHeader(text)
 	if !ok {
-		return text, failed || execFail.MatchString(text)
+		return text, failed || execFail().MatchString(text)
 	}
 	state := ""
-	if code := execHead.FindStringSubmatch(header); code != nil {
+	if code := execHead().FindStringSubmatch(header); code != nil {
 		state, failed = "exited "+code[1], code[1] != "0"
-	} else if id := execRuns.FindStringSubmatch(header); id != nil {
+	} else if id := execRuns().FindStringSubmatch(header); id != nil {
 		state = "running as " + id[1]
 	}
-	if wall := execWall.FindStringSubmatch(header); wall != nil {
+	if wall := execWall().FindStringSubmatch(header); wall != nil {
 		state = strings.TrimPrefix(state+" · "+wall[1]+"s", " · ")
 	}
 	return strings.TrimSuffix(state+"\n"+output, "\n"), failed

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -71,11 +70,11 @@ func codexFailure(info json.RawMessage, message string) string {
 	return byMessage(message)
 }
 
-var statusFirst = regexp.MustCompile(`^(\d{3})\b`)
+var statusFirst = pattern(`^(\d{3})\b`)
 
 // byMessage reads a message of which only the text is known; many begin with the status of the answer.
 func byMessage(message string) string {
-	if m := statusFirst.FindString(message); m != "" {
+	if m := statusFirst().FindString(message); m != "" {
 		status, _ := strconv.Atoi(m)
 		if is := byStatus(status); is != failUnknown {
 			return is

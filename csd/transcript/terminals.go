@@ -72,7 +72,7 @@ func (s *source) terminal(now []Terminal, l lines.Line) ([]Terminal, error) {
 	}
 	text, _ := bareString(p.Output)
 	header, _, _ := execHeader(text)
-	id := execRuns.FindStringSubmatch(header)
+	id := execRuns().FindStringSubmatch(header)
 	if r.Type != "response_item" || p.Type != "function_call_output" || id == nil {
 		return now, nil
 	}
