@@ -119,7 +119,8 @@ func (s *Server) buried(ctx context.Context, p Pane) (Pane, error) {
 	}
 	for i := range 50 {
 		if i%10 == 1 {
-			if _, err := s.run(ctx, nil, "run-shell", "-b", "true"); err != nil {
+			// The child of an if-shell shows nothing, whatever the user's shell makes of it.
+			if _, err := s.run(ctx, nil, "if-shell", "-b", "true", "start-server"); err != nil {
 				return p, nil // what is known is true
 			}
 		}

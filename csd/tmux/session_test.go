@@ -238,7 +238,7 @@ func TestF11_LastWords(t *testing.T) {
 // TestF11_StatusThatTmuxMissed ends programs that close their terminal some moments before they end, when a tmux with
 // libutempter does not hear of it.
 func TestF11_StatusThatTmuxMissed(t *testing.T) {
-	s := server(t, "")
+	s := server(t, "set -g default-shell /bin/false\n")
 	ctx := t.Context()
 	for i := range 10 {
 		name := fmt.Sprintf("w%d", i)
