@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestWhatIsNotLinked: each of these costs every `status` something before main begins. docs/decisions/006.
+func TestWhatIsNotLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if len(linked) < 50 {
+		t.Fatalf("only %d packages are listed", len(linked))
+	}
+	for _, p := range linked {
+		for _, left := range []string{
+			"net", "regexp", "os/exec", "crypto/tls", "text/template", "gopkg.in/yaml.v3", "github.com/alecthomas/kong",
+			"github.com/itchyny/gojq", "github.com/expr-lang/expr", "github.com/sessevents/sessevents/specs", "github.com/sessevents/sessevents/engine",
+		} {
+			if p == left {
+				t.Errorf("%s is linked", p)
+			}
+		}
+	}
+}
