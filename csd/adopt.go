@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/tmux"
+	"github.com/sessevents/sessevents/internal/proc"
 )
 
 // AdoptOptions say which session to take up again.
@@ -33,7 +35,7 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 		return Launched{}, err
 	}
 	l.worker.SessionID = o.SessionID
-	start, err := l.harness.Resume(ctx, l.worker, o.SessionID)
+	start, err := l.resume(ctx)
 	if errors.Is(err, os.ErrNotExist) {
 		return Launched{}, &Error{Text: fmt.Sprintf("nothing is left of session %s to go on from", o.SessionID), Err: err}
 	}
@@ -51,6 +53,28 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 		return Launched{}, f.unadopt(l, earlier, err)
 	}
 	return l.launched()
+}
+
+// resume prepares the client. Where the session is open in the very pane that is taken over, as when the workers' folder
+// was removed under a worker, the client there is ended first.
+func (l *launching) resume(ctx context.Context) (harness.Start, error) {
+	start, err := l.harness.Resume(ctx, l.worker, l.worker.SessionID)
+	var held *harness.HeldError
+	if !errors.As(err, &held) || !l.inPane || l.pane.Dead || held.PID != l.pane.PID {
+		return start, err
+	}
+	if err := l.server.RemainOnExit(ctx, l.pane.Target(), true); err != nil { // the layout stays
+		return start, err
+	}
+	token, err := proc.StartToken(l.pane.PID)
+	if err != nil && !errors.Is(err, proc.ErrGone) {
+		return start, err
+	}
+	client := []found{{proc.Process{PID: l.pane.PID, Name: l.kind}, token}}
+	if _, survivors, err := endAll(client); err != nil || len(survivors) > 0 {
+		return start, errors.Join(held, err)
+	}
+	return l.harness.Resume(ctx, l.worker, l.worker.SessionID)
 }
 
 // adoptable checks that nobody has the session or the name, and looks whether there is a pane to take over.

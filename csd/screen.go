@@ -2,6 +2,7 @@ package csd
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/sessevents/sessevents/csd/event"
@@ -38,7 +39,7 @@ func (s *screen) Started(context.Context) (bool, error) { return s.started() }
 func startedSince(path func() string, offset int64) func() (bool, error) {
 	return func() (bool, error) {
 		for line, err := range event.Forward(path(), offset) {
-			if os.IsNotExist(err) {
+			if errors.Is(err, os.ErrNotExist) {
 				return false, nil
 			}
 			if err != nil {

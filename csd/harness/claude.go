@@ -41,7 +41,7 @@ func (c claude) Resume(ctx context.Context, w Worker, id string) (Start, error) 
 		return Start{}, err
 	}
 	if pid, ok := claudeHolder(config, id); ok {
-		return Start{}, fmt.Errorf("session %s is open in process %d: end it there first", id, pid)
+		return Start{}, &HeldError{Session: id, PID: pid}
 	}
 	start, err := c.start(w, id, "--resume", id)
 	start.TranscriptPath = path
