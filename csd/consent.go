@@ -63,7 +63,7 @@ func (f *Fleet) GrantConsent(in io.Reader, out io.Writer) (path string, before b
 	if before, err = f.Consented(); before || err != nil {
 		return path, before, err
 	}
-	fmt.Fprint(out, risk, "Type yes to agree: ")
+	fmt.Fprint(out, risk, "Type yes to agree:\n")
 	answer, err := bufio.NewReader(io.LimitReader(in, 4096)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return path, false, err

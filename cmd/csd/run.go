@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -110,12 +111,16 @@ func (c *call) checkWorker(selected *kong.Node) error {
 // usage makes a fault of the words on the command line, as kong found it.
 func (c *call) usage(err error, words []string) error {
 	hint := c.program + " help shows every command"
+	text := err.Error()
+	if name, _, missing := strings.Cut(text, ": expected "); missing && strings.HasSuffix(text, "(<EOL>)") {
+		text = name + " needs a value"
+	}
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
 		hint = c.program + " " + parse.Context.Selected().Name + " --help shows what it takes"
-		return &csd.Error{Kind: csd.Usage, Text: err.Error(), Hint: hint}
+		return &csd.Error{Kind: csd.Usage, Text: text, Hint: hint}
 	}
-	return &csd.Error{Kind: csd.Usage, Text: err.Error(), Hint: hint, Err: errNoCommand}
+	return &csd.Error{Kind: csd.Usage, Text: text, Hint: hint, Err: errNoCommand}
 }
 
 // errNoCommand is behind an error of words that name no command: then all of them are shown.
