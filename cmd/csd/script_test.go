@@ -70,16 +70,23 @@ func setUpScript(env *testscript.Env, bin string) error {
 		env.Setenv(name, value)
 	}
 	env.Defer(func() { tearDown(run, env.Vars) })
-	if err := os.MkdirAll(filepath.Join(home, ".claude"), 0o700); err != nil {
-		return err
+	files := map[string]string{ // what a person who has used the clients before has
+		".claude/.claude-session-driver-consent": "",
+		".claude.json":                           `{"hasCompletedOnboarding":true}`,
+		".codex/auth.json":                       `{"auth_mode":"apikey","OPENAI_API_KEY":"no-key"}`,
+		".pi/agent/auth.json":                    `{}`,
+		"../app/README":                          "",
 	}
-	if err := os.WriteFile(filepath.Join(home, ".claude", ".claude-session-driver-consent"), nil, 0o600); err != nil {
-		return err
+	for name, text := range files {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
-	if err := os.Mkdir(filepath.Join(env.WorkDir, "app"), 0o700); err != nil && !os.IsExist(err) {
-		return err
-	}
-	return os.WriteFile(filepath.Join(home, ".claude.json"), []byte(`{"hasCompletedOnboarding":true}`), 0o600)
+	return nil
 }
 
 // tearDown ends the tmux server and waits for the clients in it, which write until they end.
