@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/internal/modelstub"
 )
@@ -64,14 +65,39 @@ func TestClaudeStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
 		"/help me", "/exit", "!echo $((40+2))", "exit", `ends in a backslash\`, "/tmp/a path/ and words", "look at @wo",
-		"several\nlines\nof\ntext\nand more\n", strings.Repeat("long ", 4000),
+		"several\nlines\nof\ntext\nand more\n", "a tab\there", strings.Repeat("long ", 4000),
 	} {
 		n := len(r.told("user_prompt_submit"))
 		r.turn(prompt)
 		got := r.told("user_prompt_submit")[n:]
-		if len(got) != 1 || settledPrompt(got[0].Prompt) != strings.TrimSpace(prompt) {
+		if len(got) != 1 || event.Digest(got[0].Prompt) != event.Digest(prompt) {
 			t.Errorf("prompt %.80q arrived as %.300q", prompt, got[0].Prompt)
 		}
+	}
+
+	// A prompt for the turn that runs is told of at once.
+	first := make(chan struct{})
+	r.model.Add(
+		modelstub.Reply{Text: "first", Until: first, Tools: []modelstub.Tool{{Name: "Bash", Input: map[string]any{"command": "true", "description": "x"}}}},
+		modelstub.Reply{Text: "both"},
+	)
+	stops := len(r.told("stop"))
+	r.send("a turn")
+	r.send("more for it")
+	close(first)
+	end := r.waitTold("stop", stops+1)
+	told := r.told("user_prompt_submit")
+	if a, b := told[len(told)-2], told[len(told)-1]; b.Prompt != "more for it" || b.PromptID != a.PromptID || end.PromptID != a.PromptID || end.Last != "both" {
+		t.Errorf("%s\n%s\n%s", a.Raw, b.Raw, end.Raw)
+	}
+	second := make(chan struct{})
+	r.model.Add(modelstub.Reply{Text: "plain", Until: second}, modelstub.Reply{Text: "its own"})
+	r.send("another turn")
+	r.send("after it")
+	close(second)
+	ends := []note{r.waitTold("stop", stops+2), r.waitTold("stop", stops+3)}
+	if n := len(r.told("user_prompt_submit")) - len(told); n != 2 || ends[0].Last != "plain" || ends[1].Last != "its own" || ends[0].PromptID == ends[1].PromptID {
+		t.Errorf("%d prompts, %s\n%s", n, ends[0].Raw, ends[1].Raw)
 	}
 
 	// A command in the background, and text in the box: both are in the way of /exit.

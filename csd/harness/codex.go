@@ -56,7 +56,7 @@ func (codex) start(ctx context.Context, w Worker, how ...string) (Start, error) 
 	if err != nil {
 		return Start{}, err
 	}
-	operator, err := homeDir(w.Getenv, "CODEX_HOME", ".codex")
+	operator, err := operatorDir(w, codexLogin, "CODEX_HOME", ".codex")
 	if err != nil {
 		return Start{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/internal/modelstub"
 )
 
@@ -56,12 +57,12 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
 		"/help me", "use $sk", "/quit", "!echo $((40+2))", "exit", `ends in a backslash\`, "look at @wo",
-		"several\n\nlines\nof\ntext\n", strings.Repeat("long ", 4000),
+		"several\n\nlines\nof\ntext\n", "a tab\there", strings.Repeat("long ", 4000),
 	} {
 		n := len(r.told("user_prompt_submit"))
 		r.turn(prompt)
 		got := r.told("user_prompt_submit")[n:]
-		if len(got) != 1 || got[0].Prompt != strings.TrimSpace(prompt) {
+		if len(got) != 1 || event.Digest(got[0].Prompt) != event.Digest(prompt) {
 			t.Errorf("prompt %.80q arrived as %+v", prompt, got)
 		}
 	}

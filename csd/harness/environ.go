@@ -59,6 +59,11 @@ func environment(w Worker, more map[string]string) []string {
 			delete(vars, m.name)
 		}
 	}
+	for _, name := range []string{"CODEX_HOME", "PI_CODING_AGENT_DIR"} {
+		if vars[name] != "" && w.private(vars[name]) {
+			delete(vars, name)
+		}
+	}
 	vars["PWD"] = w.CWD
 	vars["CSD_WORKER_DIR"], vars["CSD_TMUX_NAME"] = w.Root.Path(), w.Name
 	for name, value := range more {
@@ -70,6 +75,30 @@ func environment(w Worker, more map[string]string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// private reports whether a folder is the private one of a worker of this root, as csd finds it in the environment when
+// a worker calls it.
+func (w Worker) private(dir string) bool {
+	return filepath.Dir(filepath.Clean(dir)) == filepath.Dir(filepath.Clean(w.Home))
+}
+
+// operatorDir is homeDir for a client that gives its workers private folders: one that is called by such a worker is
+// told of the folder that the worker's login came from, since the private one goes when that worker ends.
+func operatorDir(w Worker, l login, variable string, below ...string) (string, error) {
+	dir, err := homeDir(w.Getenv, variable, below...)
+	if err != nil || !w.private(dir) {
+		return dir, err
+	}
+	if o, err := l.origin(dir); err == nil {
+		return filepath.Dir(o.Path), nil
+	}
+	return homeDir(func(name string) string {
+		if name == variable {
+			return ""
+		}
+		return w.Getenv(name)
+	}, variable, below...)
 }
 
 // homeDir is the folder that a variable names, else one below HOME. Both become absolute, since the worker starts in

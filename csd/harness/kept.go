@@ -43,6 +43,9 @@ func Kept(root *store.Root, id string) bool {
 // keep moves the files of a session that match a pattern out of the worker's folder. A session that has none yet, as
 // before the end of its first turn, has nothing to keep.
 func keep(w Worker, id, pattern string) error {
+	if id == "" {
+		return nil // nothing was said yet
+	}
 	if !store.ValidID(id) {
 		return fmt.Errorf("keep session %q: not the id of one", id)
 	}

@@ -58,6 +58,15 @@ func (l login) copy(ctx context.Context, home, from string) error {
 	return l.remember(home, origin{Path: from, SHA256: digest(content)})
 }
 
+// origin is where the login of a worker came from.
+func (l login) origin(home string) (o origin, err error) {
+	b, err := readSmall(l.originFile(home), mostRegistry)
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	return o, err
+}
+
 func (l login) remember(home string, o origin) error {
 	b, err := json.Marshal(o)
 	if err != nil {
@@ -69,13 +78,9 @@ func (l login) remember(home string, o origin) error {
 // giveBack writes a renewed login over the operator's, unless that changed since it was copied: then somebody else
 // renewed it or logged in anew, and what the worker has is worth nothing.
 func (l login) giveBack(_ context.Context, home string) error {
-	var o origin
-	b, err := readSmall(l.originFile(home), mostRegistry)
+	o, err := l.origin(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &o)
 	}
 	if err != nil {
 		return fmt.Errorf("return the login: %w", err)

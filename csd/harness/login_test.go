@@ -105,6 +105,38 @@ func TestAnotherStartOfAWorkerReturnsItsLoginFirst(t *testing.T) {
 	}
 }
 
+// TestAWorkerOfAWorkerGetsTheOperatorsLogin, not the outer worker's copy, which goes with that; and nothing of its folder.
+func TestAWorkerOfAWorkerGetsTheOperatorsLogin(t *testing.T) {
+	for _, c := range []struct{ client, variable, dir string }{
+		{"codex", "CODEX_HOME", ".codex"}, {"pi", "PI_CODING_AGENT_DIR", filepath.Join(".pi", "agent")},
+	} {
+		outer := newWorker(t, nil)
+		path := filepath.Join(outer.Getenv("HOME"), c.dir, "auth.json")
+		write(t, path, `{"tokens":1}`)
+		prepare(t, c.client, outer)
+		inner := outer
+		inner.Name, inner.Home = "inner", outer.Root.Home("inner")
+		inner.Getenv = func(name string) string {
+			if name == c.variable {
+				return outer.Home
+			}
+			return outer.Getenv(name)
+		}
+		inner.Environ = append([]string{c.variable + "=" + outer.Home}, outer.Environ...)
+		prepare(t, c.client, inner)
+		write(t, filepath.Join(outer.Home, "auth.json"), "the outer worker's own")
+		prepare(t, c.client, inner)
+		if got := content(t, filepath.Join(inner.Home, "auth.json")); got != `{"tokens":1}` {
+			t.Errorf("%s: the login is %s", c.client, got)
+		}
+		for _, pair := range prepare(t, "claude", inner).Launch.Env {
+			if pair == c.variable+"="+outer.Home {
+				t.Errorf("another client inherits %s", pair)
+			}
+		}
+	}
+}
+
 // put writes a file, or removes it for "-".
 func put(t *testing.T, path, text string) {
 	t.Helper()
@@ -162,6 +194,9 @@ func TestASessionIsKeptAndFetched(t *testing.T) {
 		if _, err := fetchKept(w, bad, codexRollout(bad)); !errors.As(err, &gone) || !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+	if err := keep(w, "", "*"); err != nil {
+		t.Errorf("a worker that has no session yet: %v", err)
 	}
 	if err := keep(w, "..", "*"); err == nil {
 		t.Error("kept a session without an id")

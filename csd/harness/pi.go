@@ -65,7 +65,7 @@ func (pi) start(ctx context.Context, w Worker, how ...string) (Start, error) {
 	if err != nil {
 		return Start{}, err
 	}
-	operator, err := homeDir(w.Getenv, "PI_CODING_AGENT_DIR", ".pi", "agent")
+	operator, err := operatorDir(w, piLogin, "PI_CODING_AGENT_DIR", ".pi", "agent")
 	if err != nil {
 		return Start{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/internal/modelstub"
 )
 
@@ -63,12 +64,12 @@ func TestPiStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	r.home.WriteFile(t, filepath.Join(r.w.CWD, "word.txt"), "")
 	for _, prompt := range []string{
 		"/quit", "/skill:none at all", "!echo $((40+2))", "csd:text:/x", `ends in a backslash\`, "look at @wo",
-		"several\n\nlines\nof\ntext\n", strings.Repeat("long ", 4000),
+		"several\n\nlines\nof\ntext\n", "a tab\there", strings.Repeat("long ", 4000),
 	} {
 		n := len(r.told("user_prompt_submit"))
 		r.turn(prompt)
 		got := r.told("user_prompt_submit")[n:]
-		if len(got) != 1 || got[0].Prompt != strings.TrimSpace(prompt) {
+		if len(got) != 1 || event.Digest(got[0].Prompt) != event.Digest(prompt) {
 			t.Errorf("prompt %.80q arrived as %+v", prompt, got)
 		}
 	}

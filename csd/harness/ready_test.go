@@ -32,8 +32,9 @@ func newTerminal(t *testing.T, script string) *terminal {
 		t.Fatal(err)
 	}
 	m := &terminal{server: &tmux.Server{Socket: filepath.Join(dir, "tmux")}, dir: dir}
+	end := watchServer(t, m.server.Socket)
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", m.server.Socket, "kill-server").Run() // it may have ended
+		end()
 		_ = os.RemoveAll(dir)
 	})
 	if out, err := exec.Command("mkfifo", filepath.Join(dir, "gate")).CombinedOutput(); err != nil {

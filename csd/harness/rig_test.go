@@ -117,16 +117,34 @@ func (r *rig) serve() {
 	r.server = &tmux.Server{Socket: filepath.Join(r.home.Dir, "tmux"), Env: r.home.Env(nil)}
 	cmd := exec.Command("tmux", "-D", "-S", r.server.Socket, "-f", "/dev/null")
 	cmd.Env, cmd.Dir = r.home.Env(nil), r.home.Work
-	// The server ends when this process does, also when a test runs into its timeout.
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	var said strings.Builder
 	cmd.Stderr = &said
 	r.must(r.net.Start(cmd))
+	end := watchServer(r.t, r.server.Socket)
 	r.t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", r.server.Socket, "kill-server").Run() // it may have ended
-		_ = cmd.Wait()
+		end()
+		_ = cmd.Wait() // however it ended
 	})
 	r.eventually("the tmux server", func() bool { _, err := os.Stat(r.server.Socket); return err == nil })
+}
+
+// watchServer starts a process that ends a tmux server when end is called, or when this process is gone: a test that
+// runs into its timeout is killed without its cleanups.
+func watchServer(t *testing.T, socket string) (end func()) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec tmux -S "$0" kill-server 2>/dev/null`, socket)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // no Ctrl-C for it
+	hold, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatalf("watch over tmux: %v", err)
+	}
+	return func() {
+		_ = hold.Close() // the pipe ends with us at the latest
+		_ = cmd.Wait()   // it fails where the server has ended before
+	}
 }
 
 func (r *rig) must(err error) {
@@ -220,6 +238,7 @@ type note struct {
 	SessionID  string          `json:"session_id"`
 	Transcript string          `json:"transcript_path"`
 	TurnID     string          `json:"turn_id"`
+	PromptID   string          `json:"prompt_id"`
 	Prompt     string          `json:"prompt"`
 	Queued     bool            `json:"queued"`
 	Tool       string          `json:"tool_name"`
@@ -354,16 +373,4 @@ func (r *rig) quit() {
 		r.t.Errorf("after Quit: ended %v, %v", gone, err)
 	}
 	r.must(r.server.Kill(ctx, r.w.Name))
-}
-
-// settled is a prompt as it is compared: what a client wraps around it, and the space at its ends, do not count.
-func settledPrompt(text string) string {
-	text = strings.TrimSpace(text)
-	if rest, ok := strings.CutPrefix(text, "<pasted_content id="); ok {
-		_, rest, _ = strings.Cut(rest, "\n")
-		if i := strings.LastIndex(rest, "\n</pasted_content"); i >= 0 {
-			text = strings.TrimSpace(rest[:i])
-		}
-	}
-	return text
 }
