@@ -98,11 +98,11 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	free, err := s.slots.take(parent, q.url.Host)
+	slot, err := s.slots.take(parent, q.url.Host)
 	if err != nil {
 		return Answer{}, err
 	}
-	defer free()
+	defer s.slots.give(slot)
 	ctx, cancel := context.WithTimeout(parent, options(r.Options).timeout())
 	defer cancel()
 	began := time.Now()
@@ -110,16 +110,17 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	x := &exchange{set: s, client: client, question: q, known: s.answers.take(q.key), left: q.maxBytes, fresh: map[string]*reply{}}
+	x := s.exchange(q, client)
+	defer x.end()
 	first, list, err := x.pages(ctx)
 	if err != nil {
 		return Answer{}, failure(parent, fmt.Errorf("%s %s: %w", q.method, named(q.url), withoutURL(err)), r.Secrets)
 	}
 	doc := map[string]any{
-		"status": first.status, "headers": headerDoc(first.header), "body": list, "url": shown(first.url),
+		"status": first.status, "headers": headerDoc(first.header), "body": list, "url": x.spell(unnamed(first.url)),
 		"tls": tlsDoc(first.tls), "duration": time.Since(began).Seconds(),
 	}
-	return Answer{Doc: doc, Committed: func() { s.answers.put(q.key, x.fresh) }}, nil
+	return Answer{Doc: doc, Committed: s.answers.keeping(q.key, x.fresh)}, nil
 }
 
 // pages reads the answer, and where the spec asks for it the pages after it.
@@ -128,7 +129,7 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err = first.parse(x.form)
+	doc, err = x.parse(first, x.form)
 	if err != nil || x.paged == nil || first.status/100 != 2 {
 		return first, doc, err
 	}
@@ -144,7 +145,8 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 	if most <= 0 {
 		most = defaultPages
 	}
-	visited := map[string]bool{x.url.String(): true}
+	list = slices.Clip(list) // the document that is kept with a validator must not grow
+	visited := map[string]bool{x.text: true}
 	page, carry := first, !first.left
 	for n := 2; ; n++ {
 		next, err := x.nextPage(page)
@@ -166,7 +168,7 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 		if page.status/100 != 2 {
 			return nil, nil, failf("pages", "page %d: status %d", n, page.status)
 		}
-		doc, err := page.parse("json")
+		doc, err := x.parse(page, "json")
 		if err == nil {
 			var more []any
 			more, err = listAt(doc, path)
@@ -233,7 +235,7 @@ func headerDoc(h http.Header) map[string]any {
 	doc := make(map[string]any, len(h))
 	for name, values := range h {
 		if name != "Set-Cookie" {
-			doc[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
+			doc[inSmallLetters(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 		}
 	}
 	return doc
@@ -246,4 +248,22 @@ func withoutURL(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// smallLetters are the names of the fields that most answers have, so that they need not be spelled anew each time.
+var smallLetters = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range strings.Fields("age cache-control connection content-encoding content-length content-type date etag " +
+		"expires keep-alive last-modified link location retry-after server strict-transport-security transfer-encoding vary via " +
+		"x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-request-id") {
+		names[textproto.CanonicalMIMEHeaderKey(name)] = name
+	}
+	return names
+}()
+
+func inSmallLetters(name string) string {
+	if small, ok := smallLetters[name]; ok {
+		return small
+	}
+	return strings.ToLower(name)
 }

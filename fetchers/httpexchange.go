@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,6 +25,48 @@ type exchange struct {
 	known  map[string]*reply // answers to the same question that were committed, by their address
 	fresh  map[string]*reply // answers of this exchange that may be asked for again by their validators
 	left   int64             // bytes that bodies may still hold
+	// decoder and buffers are borrowed until the exchange is over: what was read lies in the buffers.
+	decoder *jsonDecoder
+	buffers []*bytes.Buffer
+}
+
+// lent are what an exchange needs for a moment, so that each need not make its own.
+type lent struct {
+	decoders sync.Pool // of *jsonDecoder, which know the names and the words of earlier answers
+	buffers  sync.Pool // of *bytes.Buffer
+}
+
+// maxLent bounds the buffers that are kept to be lent again.
+const maxLent = 256 * kilobyte
+
+func (l *lent) decoder() *jsonDecoder {
+	if d, ok := l.decoders.Get().(*jsonDecoder); ok {
+		return d
+	}
+	return &jsonDecoder{}
+}
+
+func (l *lent) buffer() *bytes.Buffer {
+	if b, ok := l.buffers.Get().(*bytes.Buffer); ok {
+		return b
+	}
+	return &bytes.Buffer{}
+}
+
+func (s *Set) exchange(q *question, c *client) *exchange {
+	return &exchange{set: s, client: c, question: q, known: s.answers.take(q.key), left: q.maxBytes, decoder: s.lent.decoder()}
+}
+
+// end gives back what was borrowed. No answer may hold a part of it.
+func (x *exchange) end() {
+	x.decoder.data = nil
+	x.set.lent.decoders.Put(x.decoder)
+	for _, b := range x.buffers {
+		if b.Cap() <= maxLent {
+			b.Reset()
+			x.set.lent.buffers.Put(b)
+		}
+	}
 }
 
 // reply is one answer, read to its end.
@@ -30,37 +74,65 @@ type reply struct {
 	body
 	header http.Header
 	url    *url.URL      // where it came from in the end
+	from   string        // the same as text
+	size   int64         // of the body as it was read
 	left   bool          // whether that is another host than the one asked, or was on the way
 	wait   time.Duration // how long the host asks not to be asked; 0: it does not
 	tls    *tls.ConnectionState
 	// etag and modified are its validators; both empty: there are none.
 	etag, modified string
+	// read says that doc is what parse makes of the body, which then need not be there any more.
+	read bool
+	doc  any
+	// kept says that it holds nothing borrowed, weight about how many bytes doc takes.
+	kept   bool
+	weight int
 }
 
 // get asks one address. carry says that the spec's header and body may go there.
 func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, error) {
-	asked := u.String()
+	asked := x.spell(u)
 	old := x.known[asked]
 	a, err := x.follow(ctx, u, carry, old)
 	if err != nil {
 		return nil, err
 	}
-	if a.status == http.StatusNotModified && old.cameFrom(a.url) {
+	if a.status == http.StatusNotModified && old.cameFrom(a.from) {
 		a = old.renewed(a)
 	}
 	if a.wait > 0 && !slices.Contains(x.accept, int64(a.status)) {
 		return nil, &Error{Word: "rate-limited", Wait: a.wait, Err: fmt.Errorf("status %d: %s asks for patience, %s", a.status, a.url.Host, a.wait)}
 	}
 	if !slices.Contains(x.accept, int64(a.status)) {
-		return nil, failf("status", "status %d is not accepted (%s, %d bytes)", a.status, a.media(), len(a.data))
+		return nil, failf("status", "status %d is not accepted (%s, %d bytes)", a.status, a.media(), a.size)
 	}
-	if x.left -= int64(len(a.data)); x.left < 0 {
+	if x.left -= a.size; x.left < 0 {
 		return nil, failf("too-large", "more than %d bytes", x.maxBytes)
 	}
 	if x.method == http.MethodGet && x.body == nil && a.status == http.StatusOK && (a.etag != "" || a.modified != "") {
+		if x.fresh == nil {
+			x.fresh = map[string]*reply{}
+		}
 		x.fresh[asked] = a
 	}
 	return a, nil
+}
+
+// parse is the document of an answer in the form that the spec asks for.
+func (x *exchange) parse(a *reply, form string) (any, error) {
+	if a.read {
+		return a.doc, nil
+	}
+	x.decoder.made = 0
+	doc, err := a.body.parse(x.decoder, form)
+	if err != nil {
+		return nil, err
+	}
+	a.read, a.doc, a.weight = true, doc, int(a.size)+x.decoder.made
+	if lines, ok := doc.([]any); ok && form == "lines" {
+		a.weight += 32 * len(lines)
+	}
+	return doc, nil
 }
 
 // follow sends the request and follows redirects.
@@ -139,47 +211,65 @@ func (x *exchange) reveals(u *url.URL) bool {
 
 // send asks once.
 func (x *exchange) send(ctx context.Context, u *url.URL, method string, payload []byte, carry bool, old *reply) (*reply, error) {
-	req, err := http.NewRequestWithContext(ctx, method, shown(u), nil)
-	if err != nil {
-		return nil, failf("invalid", "%w", withoutURL(err))
-	}
 	credential := ""
 	if carry {
-		req.Header, req.Host, credential = x.header.Clone(), x.host, x.credential
-	} else {
-		req.Header.Set("User-Agent", "sessevents")
-		req.Header.Set("Accept", "*/*")
-	}
-	if payload != nil {
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(payload)), int64(len(payload))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(payload)), nil }
-	} else {
-		req.Header.Del("Content-Type")
-	}
-	req.Header.Set("Accept-Encoding", "gzip")
-	if old.cameFrom(u) {
-		if old.etag != "" {
-			req.Header.Set("If-None-Match", old.etag)
-		}
-		if old.modified != "" {
-			req.Header.Set("If-Modified-Since", old.modified)
-		}
+		credential = x.credential
 	}
 	if err := x.set.patience.check(u.Host, credential); err != nil {
 		return nil, err
 	}
-	resp, err := x.client.RoundTrip(req)
+	from := x.spell(u)
+	resp, err := x.client.RoundTrip(x.request(ctx, u, from, method, payload, carry, old))
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	wait := x.set.patience.hear(u.Host, credential, resp, time.Now())
-	a := &reply{wait: wait, header: resp.Header, url: u, tls: resp.TLS, body: body{status: resp.StatusCode, kind: resp.Header.Get("Content-Type")}}
+	a := &reply{wait: wait, header: resp.Header, url: u, from: from, tls: resp.TLS, body: body{status: resp.StatusCode, kind: resp.Header.Get("Content-Type")}}
 	if a.data, err = x.read(resp, slices.Contains(x.accept, int64(resp.StatusCode))); err != nil {
 		return nil, err
 	}
+	a.size = int64(len(a.data))
 	a.etag, a.modified = validators(resp)
 	return a, nil
+}
+
+// request is what is sent. The client only reads a header, so that of the question serves for all its requests.
+func (x *exchange) request(ctx context.Context, u *url.URL, from, method string, payload []byte, carry bool, old *reply) *http.Request {
+	r := (&http.Request{Method: method, URL: unnamed(u), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	own := false
+	if carry {
+		r.Header, r.Host = x.header, x.host
+	} else {
+		r.Header, own = http.Header{}, true
+		setOwn(r.Header, "*/*")
+	}
+	change := func(name, v string) {
+		if !own {
+			r.Header, own = maps.Clone(r.Header), true
+		}
+		if v == "" {
+			delete(r.Header, name)
+		} else {
+			r.Header[name] = []string{v}
+		}
+	}
+	switch {
+	case payload != nil:
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(payload)), int64(len(payload))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(payload)), nil }
+	case x.body != nil: // a redirect took it away
+		change("Content-Type", "")
+	}
+	if old.cameFrom(from) {
+		if old.etag != "" {
+			change("If-None-Match", old.etag)
+		}
+		if old.modified != "" {
+			change("If-Modified-Since", old.modified)
+		}
+	}
+	return r
 }
 
 // refusedBytes is how much of a body is read that will not be used: enough to keep the connection.
@@ -188,10 +278,13 @@ const refusedBytes = 64 * kilobyte
 // read reads a body to its end, no more than the spec allows, neither packed nor unpacked.
 func (x *exchange) read(resp *http.Response, wanted bool) ([]byte, error) {
 	if !wanted {
+		if resp.ContentLength == 0 || resp.StatusCode == http.StatusNotModified {
+			return nil, nil
+		}
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, refusedBytes))
 		return data, nil
 	}
-	packed := &bounded{r: resp.Body, left: x.left, err: failf("too-large", "more than %d bytes", x.maxBytes)}
+	packed := &bounded{r: resp.Body, left: x.left, most: x.maxBytes}
 	var r io.Reader = packed
 	switch encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); {
 	case encoding == "" || encoding == "identity" || resp.StatusCode == http.StatusNotModified:
@@ -203,11 +296,12 @@ func (x *exchange) read(resp *http.Response, wanted bool) ([]byte, error) {
 		if err != nil {
 			return nil, packingError(err)
 		}
-		r = &bounded{r: unzip, left: x.left, err: packed.err}
+		r = &bounded{r: unzip, left: x.left, most: x.maxBytes}
 	default:
 		return nil, failf("parse", "the content encoding %s is not understood", plain(encoding, 40))
 	}
-	var data bytes.Buffer
+	data := x.set.lent.buffer()
+	x.buffers = append(x.buffers, data)
 	if n := resp.ContentLength; n > 0 && n <= x.left {
 		data.Grow(int(min(n, megabyte)) + bytes.MinRead)
 	}
@@ -227,23 +321,24 @@ func packingError(err error) error {
 	return fmt.Errorf("read the body: %w", err)
 }
 
-// bounded fails with err once there is more than left bytes.
+// bounded fails once there is more than left bytes; most is what the user said.
 type bounded struct {
-	r    io.Reader
-	left int64
-	err  error
+	r          io.Reader
+	left, most int64
 }
+
+func (b *bounded) tooLarge() error { return failf("too-large", "more than %d bytes", b.most) }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, b.err
+		return 0, b.tooLarge()
 	}
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n, b.err
+		return n, b.tooLarge()
 	}
 	return n, err
 }

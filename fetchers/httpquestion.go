@@ -3,15 +3,13 @@ package fetchers
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +17,7 @@ import (
 // question is a request that may be sent.
 type question struct {
 	url       *url.URL
+	text      string // the url
 	method    string
 	header    http.Header
 	host      string // a Host field of the spec's own
@@ -62,22 +61,47 @@ func newQuestion(o options, r Request) (*question, error) {
 	if err := q.setHeaders(o.dict("headers")); err != nil {
 		return nil, err
 	}
+	if q.body == nil {
+		q.header.Del("Content-Type")
+	}
+	q.text = q.url.String()
 	q.credential = q.credentials()
-	q.key = digest(q.identity(r.Target, o.text("ca"))...)
+	q.key = q.identity(r.Target, o.text("ca"))
 	return q, nil
 }
 
+// spell is the text of an address; that of the question itself is asked for several times.
+func (q *question) spell(u *url.URL) string {
+	if u == q.url {
+		return q.text
+	}
+	return u.String()
+}
+
 // identity is everything that the answer may depend on: the same for two polls of one target, and for nothing else.
-func (q *question) identity(target, ca string) []string {
-	id := []string{target, ca, q.method, q.url.String(), q.host, string(q.body), q.form, fmt.Sprint(q.accept)}
+func (q *question) identity(target, ca string) string {
+	var d digest
+	for _, text := range [...]string{target, ca, q.method, q.text, q.host, string(q.body), q.form} {
+		d.add(text)
+	}
+	for _, status := range q.accept {
+		d.add(strconv.FormatInt(status, 10))
+	}
 	if q.paged != nil {
-		id = append(id, fmt.Sprint(*q.paged))
+		d.add(fmt.Sprint(*q.paged))
 	}
-	for _, name := range slices.Sorted(maps.Keys(q.header)) {
-		id = append(id, name)
-		id = append(id, q.header[name]...)
+	names := make([]string, 0, 16)
+	for name := range q.header {
+		names = append(names, name)
 	}
-	return id
+	slices.Sort(names)
+	for _, name := range names {
+		d.add(name)
+		for _, v := range q.header[name] {
+			d.add(v)
+		}
+	}
+	return d.sum()
 }
 
 // address reads a URL that a request may go to.
@@ -116,11 +140,11 @@ func (q *question) setBody(o options) error {
 }
 
 func (q *question) setHeaders(headers map[string]string) error {
-	q.header.Set("User-Agent", "sessevents")
-	q.header.Set("Accept", "*/*")
+	accept := "*/*"
 	if q.form == "json" || q.paged != nil {
-		q.header.Set("Accept", "application/json, */*;q=0.5")
+		accept = "application/json, */*;q=0.5"
 	}
+	setOwn(q.header, accept)
 	for name, v := range headers {
 		if !headerName(name) || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			return failf("invalid", "the header %s cannot be sent as it is", plain(name, 60))
@@ -142,6 +166,12 @@ func (q *question) setHeaders(headers map[string]string) error {
 		q.secrets = append(slices.Clone(q.secrets), password, strings.TrimPrefix(q.header.Get("Authorization"), "Basic "))
 	}
 	return nil
+}
+
+// setOwn sets the fields that every request has.
+func setOwn(h http.Header, accept string) {
+	values := []string{"sessevents", accept, "gzip"}
+	h["User-Agent"], h["Accept"], h["Accept-Encoding"] = values[:1:1], values[1:2:2], values[2:3:3]
 }
 
 // headerName says whether name is a token of RFC 9110.
@@ -169,8 +199,15 @@ func (q *question) credentials() string {
 			}
 		}
 	}
+	if len(who) == 0 {
+		return ""
+	}
 	slices.Sort(who)
-	return digest(who...)
+	var d digest
+	for _, v := range who {
+		d.add(v)
+	}
+	return d.sum()
 }
 
 func holdsAny(text string, secrets []string) bool {
@@ -178,22 +215,29 @@ func holdsAny(text string, secrets []string) bool {
 }
 
 // digest names a list of texts without showing them.
-func digest(texts ...string) string {
-	h := sha256.New()
-	var size [8]byte
-	for _, t := range texts {
-		binary.LittleEndian.PutUint64(size[:], uint64(len(t)))
-		h.Write(size[:])
-		_, _ = io.WriteString(h, t)
+type digest struct{ texts []byte }
+
+func (d *digest) add(text string) {
+	if d.texts == nil {
+		d.texts = make([]byte, 0, 512)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	d.texts = binary.LittleEndian.AppendUint64(d.texts, uint64(len(text)))
+	d.texts = append(d.texts, text...)
 }
 
-// shown is an address for documents and logs: without a password.
-func shown(u *url.URL) string {
+func (d *digest) sum() string {
+	sum := sha256.Sum256(d.texts)
+	return string(sum[:16])
+}
+
+// unnamed is an address without a user and a password.
+func unnamed(u *url.URL) *url.URL {
+	if u.User == nil {
+		return u
+	}
 	clean := *u
 	clean.User = nil
-	return clean.String()
+	return &clean
 }
 
 // named is an address for errors: parameters may be what nobody wants in a log.

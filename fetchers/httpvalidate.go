@@ -1,9 +1,9 @@
 package fetchers
 
 import (
+	"bytes"
 	"container/list"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -38,13 +38,38 @@ func (a *answers) take(key string) map[string]*reply {
 	return a.remove(e).pages
 }
 
+// keeping makes the answers such that they can be kept, and returns what keeps them.
+func (a *answers) keeping(key string, pages map[string]*reply) func() {
+	for _, p := range pages {
+		p.settle()
+	}
+	return func() { a.put(key, pages) }
+}
+
+// maxKeptDoc bounds the documents that are kept as such: one that still stands then need not be read again. A larger
+// one takes much more memory than its text, which is kept in its place.
+const maxKeptDoc = 16 * kilobyte
+
+// settle makes r such that it can be kept: it then holds its document or its text, and nothing that was borrowed.
+func (r *reply) settle() {
+	if !r.kept && r.read && r.weight <= maxKeptDoc {
+		r.data = nil
+	} else if !r.kept {
+		r.data = bytes.Clone(r.data)
+	}
+	r.kept = true
+	if r.data != nil {
+		r.doc, r.read, r.weight = nil, false, 0
+	}
+}
+
 func (a *answers) put(key string, pages map[string]*reply) {
 	if len(pages) == 0 {
 		return
 	}
 	k := &kept{key: key, pages: pages, bytes: 1000}
 	for address, p := range pages {
-		k.bytes += int64(len(address) + len(p.data) + 1000)
+		k.bytes += int64(len(address)+len(p.data)+p.weight) + 1000
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,20 +103,24 @@ func validators(resp *http.Response) (etag, modified string) {
 		return "", ""
 	}
 	etag = resp.Header.Get("Etag")
+	modified = resp.Header.Get("Last-Modified")
+	if modified == "" {
+		return etag, ""
+	}
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		return etag, ""
 	}
-	changed, err := http.ParseTime(resp.Header.Get("Last-Modified"))
+	changed, err := http.ParseTime(modified)
 	if err != nil || date.Sub(changed) < 2*time.Second {
 		return etag, ""
 	}
-	return etag, resp.Header.Get("Last-Modified")
+	return etag, modified
 }
 
-// cameFrom says whether r has validators for u: they mean nothing at another address. r may be nil.
-func (r *reply) cameFrom(u *url.URL) bool {
-	return r != nil && r.url.String() == u.String()
+// cameFrom says whether r has validators for an address: they mean nothing at another one. r may be nil.
+func (r *reply) cameFrom(address string) bool {
+	return r != nil && r.from == address
 }
 
 // renewed is the answer that still stands, with what a 304 said of it.

@@ -15,6 +15,7 @@ type jsonDecoder struct {
 	data  []byte
 	at    int
 	depth int
+	made  int               // about how many bytes the maps and lists take that were made
 	names map[string]string // the names of members, so that each is kept once
 	words map[string]any    // short strings likewise: states and kinds come again in every line
 }
@@ -37,7 +38,7 @@ func (d *jsonDecoder) decode(line []byte, want *wanted) (any, bool) {
 		return nil, false
 	}
 	d.space()
-	return v, d.at == len(d.data)
+	return v, d.at == len(line)
 }
 
 func (d *jsonDecoder) space() {
@@ -135,6 +136,7 @@ func (d *jsonDecoder) object(want *wanted) (any, bool) {
 		members[name] = v
 	}
 	d.depth--
+	d.made += 50 + 40*max(len(members), 8)
 	return members, ok
 }
 
@@ -177,9 +179,13 @@ func (d *jsonDecoder) list(want *wanted) (any, bool) {
 		if !ok {
 			return nil, false
 		}
+		if cap(list) == 0 {
+			list = make([]any, 0, 4)
+		}
 		list = append(list, v)
 	}
 	d.depth--
+	d.made += 40 + 16*cap(list)
 	return list, ok
 }
 

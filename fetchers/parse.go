@@ -12,21 +12,22 @@ import (
 // parseOutput reads what a command printed. A command that ended with another accepted code than 0 need not have
 // printed JSON: its output is nil then.
 func parseOutput(form string, data []byte, exit int) (any, error) {
+	var d jsonDecoder
 	switch form {
 	case "json":
-		v, err := decodeJSON(data)
+		v, err := d.document(data)
 		if err != nil && exit != 0 {
 			return nil, nil
 		}
 		return v, err
 	case "jsonl":
-		return jsonLines(data)
+		return d.documents(data)
 	case "lines":
 		return splitLines(strings.ToValidUTF8(string(data), "\ufffd")), nil
 	case "text":
 		return trimEnd(data), nil
 	}
-	if v, ok := looksJSON(data); ok {
+	if v, ok := d.looksJSON(data); ok {
 		return v, nil
 	}
 	return trimEnd(data), nil
@@ -38,22 +39,21 @@ func trimEnd(data []byte) string {
 }
 
 // looksJSON decodes data that is wholly an object or a list. A bare number or word stays text.
-func looksJSON(data []byte) (any, bool) {
+func (d *jsonDecoder) looksJSON(data []byte) (any, bool) {
 	t := bytes.TrimLeft(data, " \t\r\n")
 	if len(t) == 0 || t[0] != '{' && t[0] != '[' {
 		return nil, false
 	}
-	v, err := decodeJSON(data)
+	v, err := d.document(data)
 	return v, err == nil
 }
 
-// decodeJSON reads one document. Its error never quotes it.
-func decodeJSON(data []byte) (any, error) {
+// document reads one document. Its error never quotes it.
+func (d *jsonDecoder) document(data []byte) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, failf("parse", "empty, not JSON")
 	}
-	var d jsonDecoder
 	v, ok := d.decode(data, nil)
 	if !ok && !utf8.Valid(data) {
 		return nil, failf("parse", "not UTF-8, not JSON (%d bytes)", len(data))
@@ -64,7 +64,8 @@ func decodeJSON(data []byte) (any, error) {
 	return v, nil
 }
 
-func jsonLines(data []byte) (any, error) {
+// documents reads one document from each line.
+func (d *jsonDecoder) documents(data []byte) (any, error) {
 	list := []any{}
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -72,7 +73,7 @@ func jsonLines(data []byte) (any, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		v, err := decodeJSON(line)
+		v, err := d.document(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -98,7 +99,7 @@ type body struct {
 
 // parse reads a body in the form that the spec asks for. Outside 2xx a body that is no JSON is nil: the status is the
 // answer, and it was accepted.
-func (b body) parse(form string) (any, error) {
+func (b body) parse(d *jsonDecoder, form string) (any, error) {
 	media, params, err := mime.ParseMediaType(b.kind)
 	if err != nil {
 		media, params = "", nil
@@ -118,7 +119,7 @@ func (b body) parse(form string) (any, error) {
 	named := media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
 	if err == nil && form == "auto" && !named {
 		if media == "" || media == "text/plain" || media == "application/octet-stream" {
-			if v, ok := looksJSON(text); ok {
+			if v, ok := d.looksJSON(text); ok {
 				return v, nil
 			}
 		}
@@ -126,7 +127,7 @@ func (b body) parse(form string) (any, error) {
 	}
 	var v any
 	if err == nil {
-		v, err = decodeJSON(text)
+		v, err = d.document(text)
 	}
 	if err != nil && b.status/100 != 2 {
 		return nil, nil

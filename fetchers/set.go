@@ -53,6 +53,7 @@ type Set struct {
 	answers  answers
 	patience patience
 	slots    slots
+	lent     lent
 	readers  sync.Pool // of *tail.Reader
 	handles  tail.Handles
 

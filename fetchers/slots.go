@@ -15,35 +15,42 @@ type slots struct {
 }
 
 type hostSlots struct {
-	free  chan struct{}
+	name  string
+	taken chan struct{}
 	users int
 }
 
-// take waits for a slot of host; the caller gives it back by calling free once.
-func (s *slots) take(ctx context.Context, host string) (free func(), err error) {
+// take waits for a slot of host; the caller gives it back once.
+func (s *slots) take(ctx context.Context, host string) (*hostSlots, error) {
 	s.mu.Lock()
 	if s.hosts == nil {
 		s.hosts = map[string]*hostSlots{}
 	}
 	h := s.hosts[host]
 	if h == nil {
-		h = &hostSlots{free: make(chan struct{}, perHost)}
+		h = &hostSlots{name: host, taken: make(chan struct{}, perHost)}
 		s.hosts[host] = h
 	}
 	h.users++
 	s.mu.Unlock()
-	leave := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if h.users--; h.users == 0 {
-			delete(s.hosts, host)
-		}
-	}
 	select {
-	case h.free <- struct{}{}:
-		return func() { <-h.free; leave() }, nil
+	case h.taken <- struct{}{}:
+		return h, nil
 	case <-ctx.Done():
-		leave()
+		s.leave(h)
 		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *slots) give(h *hostSlots) {
+	<-h.taken
+	s.leave(h)
+}
+
+func (s *slots) leave(h *hostSlots) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.users--; h.users == 0 {
+		delete(s.hosts, h.name)
 	}
 }
