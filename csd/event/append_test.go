@@ -73,7 +73,7 @@ func TestF57_AppendFollowsNothing(t *testing.T) {
 func TestF28_LinesOfSeveralMegabytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "e")
 	var writers sync.WaitGroup
-	const n = 24
+	const n = 15
 	for i := range n {
 		writers.Go(func() {
 			line := fmt.Sprintf(`{"event":"x","n":%d,"text":"%s"}`+"\n", i, strings.Repeat(string(rune('a'+i%26)), 10+i%3*(2<<20)))

@@ -3,10 +3,10 @@ package event_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,7 +84,7 @@ func TestF27_ForeignBytesAroundLines(t *testing.T) {
 	}
 	back := backward(t, path)
 	slices.Reverse(back)
-	if fmt.Sprint(back) != fmt.Sprint(got) {
+	if !reflect.DeepEqual(back, got) {
 		t.Errorf("backward %v, forward %v", back, got)
 	}
 	if n, err := event.Lines(path, 1<<40); err != nil || n != 3 {
@@ -103,7 +103,7 @@ func TestF27_ForeignBytesAroundLines(t *testing.T) {
 // TestTheFourReadersAgree on files of random lines, long ones across blocks too.
 func TestTheFourReadersAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 60 {
+	for round := range 20 {
 		var want []string
 		var b bytes.Buffer
 		for range r.IntN(40) {
@@ -120,13 +120,16 @@ func TestTheFourReadersAgree(t *testing.T) {
 		path := fileOf(t, b.String())
 		fwd, back := forward(t, path, 0), backward(t, path)
 		slices.Reverse(back)
-		if !slices.Equal(texts(fwd), want) || fmt.Sprint(fwd) != fmt.Sprint(back) {
+		if !slices.Equal(texts(fwd), want) || !reflect.DeepEqual(fwd, back) {
 			t.Fatalf("round %d: the readers differ: %d, %d and %d lines", round, len(want), len(fwd), len(back))
 		}
 		if n, err := event.Lines(path, int64(b.Len())); err != nil || int(n) != len(want) {
 			t.Fatalf("round %d: %d lines, %v; want %d", round, n, err, len(want))
 		}
 		for i, line := range fwd {
+			if i%5 > 0 {
+				continue
+			}
 			if off, err := event.After(path, int64(i+1)); err != nil || off != line.End {
 				t.Fatalf("round %d: after %d lines: %d, %v; want %d", round, i+1, off, err, line.End)
 			}
@@ -190,7 +193,7 @@ func FuzzBackward(f *testing.F) {
 		path := fileOf(t, string(content))
 		fwd, back := forward(t, path, 0), backward(t, path)
 		slices.Reverse(back)
-		if fmt.Sprint(fwd) != fmt.Sprint(back) {
+		if !reflect.DeepEqual(fwd, back) {
 			t.Fatalf("forward %q, backward %q", texts(fwd), texts(back))
 		}
 		size, err := event.Size(path)

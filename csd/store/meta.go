@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type Meta struct {
 	TmuxSocket     string
 	ConfigDir      string
 
-	extra map[string]json.RawMessage
+	read []byte // the file that it was read from, whose other members are kept
 }
 
 type metaFile struct {
@@ -58,10 +59,18 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 		f.StartedAt = m.StartedAt.UTC().Format(time.RFC3339)
 	}
 	known, err := json.Marshal(f)
-	if err != nil || len(m.extra) == 0 {
+	if err != nil || len(m.read) == 0 {
 		return known, err
 	}
-	others, err := json.Marshal(m.extra)
+	var extra map[string]json.RawMessage
+	if err := json.Unmarshal(m.read, &extra); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(metaMembers, name) })
+	if len(extra) == 0 {
+		return known, nil
+	}
+	others, err := json.Marshal(extra)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +83,8 @@ func (m *Meta) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
 	}
-	var extra map[string]json.RawMessage
-	if err := json.Unmarshal(data, &extra); err != nil {
-		return err
-	}
-	maps.DeleteFunc(extra, func(name string, _ json.RawMessage) bool { return slices.Contains(metaMembers, name) })
-	if len(extra) == 0 {
-		extra = nil
-	}
 	*m = Meta{
-		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, extra,
+		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, bytes.Clone(data),
 	}
 	if f.StartedAt != "" {
 		at, err := time.Parse(time.RFC3339, f.StartedAt)
@@ -187,11 +188,15 @@ func readFile(path string, limit int64) (data []byte, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: not a regular file", path)
 	}
-	data, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("read %s: longer than %d bytes", path, limit)
+	if info.Size() > limit {
+		return nil, fmt.Errorf("read %s: longer than %d bytes", path, limit)
 	}
-	return data, err
+	data = make([]byte, info.Size()) // it is replaced whole, and never grows
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return data[:n], err
 }
 
 // All returns all workers by name, and the metas that are none.
