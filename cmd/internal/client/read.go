@@ -1,8 +1,10 @@
 package client
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Command is one of this package's commands, told what to do.
@@ -14,6 +16,9 @@ type Command interface {
 // each value plain. Everything else, and so every fault and every call for help, is for the program that has the whole
 // grammar; a test of it holds the two to the same reading.
 func Read(args []string) (command Command, spec string, ok bool) {
+	if slices.ContainsFunc(args, func(word string) bool { return !utf8.ValidString(word) }) {
+		return nil, "", false // the grammar's parser mends them
+	}
 	r := reading{words: Hoist(args), flags: map[string]func(string) bool{"--spec": plain(&spec)}}
 	if at := CommandAt(r.words); at < len(r.words) {
 		command = r.expect(r.words[at])
