@@ -60,6 +60,17 @@ func process(t testing.TB, stdin io.Reader, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// inFile is text that is there at once, however busy the machine is: a hook does not wait long for a pipe.
+func inFile(t testing.TB, text string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "said")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	f, err := os.Open(path)
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
 // silent runs cmd, which has to end within five seconds, with status 0 and without a word.
 func silent(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
@@ -90,11 +101,7 @@ func TestF28_FiveHundredHooksAtOnce(t *testing.T) {
 	calls := make([]*exec.Cmd, n)
 	for i := range calls {
 		text := strings.Repeat(string(rune('a'+i%26)), size(i))
-		path := filepath.Join(t.TempDir(), "said")
-		must(t, os.WriteFile(path, []byte(said("PreToolUse", id1, fmt.Sprintf(`,"tool_use_id":"%d","tool_name":"Write","tool_input":{"content":"%s"}`, i, text))), 0o600))
-		in, err := os.Open(path)
-		must(t, err)
-		defer func() { _ = in.Close() }()
+		in := inFile(t, said("PreToolUse", id1, fmt.Sprintf(`,"tool_use_id":"%d","tool_name":"Write","tool_input":{"content":"%s"}`, i, text)))
 		calls[i] = process(t, in, "claude", r.Path(), "w")
 	}
 	var all sync.WaitGroup
@@ -239,9 +246,8 @@ func TestAWorkerThatIsStoppedMeanwhileStaysStopped(t *testing.T) {
 		if i%4 == 0 {
 			name, id = "SessionStart", id2
 		}
-		all.Go(func() {
-			silentSlow(t, process(t, strings.NewReader(said(name, id, "")), "claude", r.Path(), "w"))
-		})
+		cmd := process(t, inFile(t, said(name, id, "")), "claude", r.Path(), "w")
+		all.Go(func() { silentSlow(t, cmd) })
 		if i == 20 {
 			must(t, r.Remove("w", &m))
 		}
