@@ -16,6 +16,7 @@ func main() {
 		hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
 		os.Exit(exitOK)
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else it ends the process, and loudly: `csd read-events | head -1`
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	code := run(ctx, os.Args, world{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ(), exe: os.Executable})
 	stop()

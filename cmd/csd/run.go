@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -136,6 +137,8 @@ func (c *call) fail(err error) int {
 	var silent exitCode
 	switch {
 	case err == nil:
+		return exitOK
+	case errors.Is(err, syscall.EPIPE): // who reads what we print has read enough
 		return exitOK
 	case errors.As(err, &silent):
 		return int(silent)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -130,9 +129,6 @@ func (s *readEventsCmd) Run(c *call) error {
 	err = w.ReadEvents(c.ctx, c.out, o)
 	if s.Follow && c.ctx.Err() != nil { // an interruption is how it ends
 		return exitCode(exitOK)
-	}
-	if errors.Is(err, errPipe) {
-		return nil
 	}
 	return err
 }

@@ -3,14 +3,10 @@ package main
 import (
 	"fmt"
 	"strings"
-	"syscall"
 
 	"github.com/sessevents/sessevents/csd"
 	"github.com/sessevents/sessevents/internal/proc"
 )
-
-// errPipe says that who reads our output has read enough.
-const errPipe = syscall.EPIPE
 
 type stopCmd struct {
 	Keep bool `help:"Put the session of a worker of codex or pi aside, so that adopt can take it up again."`
