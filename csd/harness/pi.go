@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/transcript"
@@ -181,22 +182,26 @@ func (pi) Text(prompt string) (string, error) {
 // piComposer is what stands between the two lowest rules; the client has no mark before its input.
 func piComposer(screen string) (text string, ok bool) {
 	lines := visible(screen)
-	last, before := -1, -1
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !strings.HasPrefix(lines[i], rule) {
-			continue
-		}
-		if last < 0 {
-			last = i
-			continue
-		}
-		before = i
-		break
-	}
-	if before < 0 {
+	top, bottom := piBox(lines)
+	if top < 0 {
 		return "", false
 	}
-	return strings.TrimSpace(strings.Join(lines[before+1:last], "\n")), true
+	return strings.TrimSpace(strings.Join(lines[top+1:bottom], "\n")), true
+}
+
+// piBox are the two lowest rules of a screen; top is less than 0 where there are not two.
+func piBox(lines []string) (top, bottom int) {
+	top, bottom = -1, -1
+	for i := len(lines) - 1; i >= 0 && top < 0; i-- {
+		switch {
+		case !strings.HasPrefix(lines[i], rule):
+		case bottom < 0:
+			bottom = i
+		default:
+			top = i
+		}
+	}
+	return top, bottom
 }
 
 // InComposer knows a long paste by the mark that the client shows for it.
@@ -233,15 +238,25 @@ func (pi) Live(_ context.Context, pid int, m store.Meta) (Live, bool) {
 
 // Quit breaks off the turn, so that its commands end, clears the input box, and gives the command.
 func (p pi) Quit(ctx context.Context, s Screen) error {
-	if err := s.Keys(ctx, "Escape"); err != nil {
-		return endedOr(ctx, s, err)
-	}
-	// What was queued for the turn comes back into the box in a moment.
-	if _, err := until(ctx, time.Second, func() (bool, error) {
-		text, err := boxText(ctx, s, piComposer)
-		return text != "", err
-	}); err != nil {
-		return endedOr(ctx, s, err)
+	for range 3 {
+		if err := s.Keys(ctx, "Escape"); err != nil {
+			return endedOr(ctx, s, err)
+		}
+		// A key that comes right behind would make one key of both. And what was queued for the turn comes back into the
+		// box in a moment.
+		if err := pause(ctx, shows/8); err != nil {
+			return err
+		}
+		idle, err := until(ctx, again, func() (bool, error) {
+			screen, err := s.Capture(ctx)
+			return !piWorks(screen), err
+		})
+		if err != nil {
+			return endedOr(ctx, s, err)
+		}
+		if idle {
+			break
+		}
 	}
 	if _, err := Clear(ctx, p, s); err != nil {
 		return endedOr(ctx, s, err)
@@ -251,6 +266,18 @@ func (p pi) Quit(ctx context.Context, s Screen) error {
 	}
 	shown := func(screen string) bool { text, _ := piComposer(screen); return text == "/quit" }
 	return leave(ctx, s, shown, &answering{})
+}
+
+// piWorks reports whether the wheel turns above the input box: a turn runs, or waits to be tried again.
+func piWorks(screen string) bool {
+	lines := visible(screen)
+	top, _ := piBox(lines)
+	for _, line := range lines[max(0, top-6):max(0, top)] { // what is queued stands in between
+		if r, _ := utf8.DecodeRuneInString(strings.TrimSpace(line)); r >= '\u2800' && r <= '\u28ff' {
+			return true
+		}
+	}
+	return false
 }
 
 // Keep puts the session's file aside.

@@ -88,6 +88,14 @@ func TestAPromptIsFoundInTheComposer(t *testing.T) {
 	}
 }
 
+func TestPiWorksWhileItsWheelTurns(t *testing.T) {
+	for screen, want := range map[string]bool{"pi-retry": true, "pi-empty": false, "pi-text": false, "claude-trust": false} {
+		if got := piWorks(screenOf(t, screen)); got != want {
+			t.Errorf("%s: %v", screen, got)
+		}
+	}
+}
+
 // TestClaudeComposerHoldsRules: a prompt may look like the box around it.
 func TestClaudeComposerHoldsRules(t *testing.T) {
 	screen := "● ok\n─────────\n❯ above\n────\n  below\n─────────\n  ⏵⏵ bypass permissions on\n"
