@@ -42,7 +42,6 @@ exits:
 environment (all optional):
   CSD_CLAUDE_BIN, CSD_CODEX_BIN, CSD_PI_BIN   the harness programs (claude, codex, pi through PATH)
   CSD_CODEX_MODEL, CSD_PI_MODEL               the model of a worker (codex: gpt-5.5; pi: its own default)
-  CSD_PI_PROVIDER                             the provider of CSD_PI_MODEL
   CSD_WORKER_DIR                              the folder of all workers (/tmp/csd-workers)
   CSD_SUBMIT_TIMEOUT                          seconds in which a worker has to take a prompt (10)
   CSD_SUBMIT_RETRY_INTERVAL                   seconds between two presses of Enter until then (2)
