@@ -80,14 +80,11 @@ func (c claude) Quit(ctx context.Context, s Screen) error {
 	if err := closeClaudeDialogs(ctx, s); err != nil {
 		return err
 	}
-	if _, err := Clear(ctx, c, s); err != nil {
-		return endedOr(ctx, s, err)
-	}
-	if err := s.Literal(ctx, "/exit"); err != nil {
-		return endedOr(ctx, s, err)
-	}
 	menu := answering{dialogs: []dialog{{text: "Background work is running", want: "Exit and stop tasks"}}}
 	shown := func(screen string) bool { text, _ := claudeComposer(screen); return text == "/exit" }
+	if err := write(ctx, c, s, "/exit", shown); err != nil {
+		return err
+	}
 	return leave(ctx, s, shown, &menu)
 }
 
@@ -110,6 +107,29 @@ func closeClaudeDialogs(ctx context.Context, s Screen) error {
 		}
 	}
 	return nil // the command that follows shows in no box, and no Enter follows it
+}
+
+// write empties the input box and types a command there, until that is what shows.
+func write(ctx context.Context, h Harness, s Screen, command string, shown func(screen string) bool) error {
+	for range 3 {
+		if _, err := Clear(ctx, h, s); err != nil {
+			return endedOr(ctx, s, err)
+		}
+		if err := s.Literal(ctx, command); err != nil {
+			return endedOr(ctx, s, err)
+		}
+		there, err := until(ctx, again, func() (bool, error) {
+			if gone, err := ended(ctx, s); gone || err != nil {
+				return gone, err
+			}
+			screen, err := s.Capture(ctx)
+			return shown(screen), err
+		})
+		if there || err != nil {
+			return endedOr(ctx, s, err)
+		}
+	}
+	return nil
 }
 
 // leave submits a command that stands in the input box and waits for the end of the client. Enter is pressed only

@@ -22,7 +22,7 @@ func Clear(ctx context.Context, h Harness, s Screen) (thrown string, err error) 
 			return thrown, err
 		}
 		before := text
-		changed, err := until(ctx, shows/5, func() (bool, error) {
+		changed, err := until(ctx, shows/2, func() (bool, error) {
 			now, err := boxText(ctx, s, composer)
 			text = now
 			return now != before, err

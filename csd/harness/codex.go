@@ -184,13 +184,10 @@ func (c codex) Quit(ctx context.Context, s Screen) error {
 			return err
 		}
 	}
-	if _, err := Clear(ctx, c, s); err != nil {
-		return endedOr(ctx, s, err)
-	}
-	if err := s.Literal(ctx, "/quit"); err != nil {
-		return endedOr(ctx, s, err)
-	}
 	shown := func(screen string) bool { return codexTyped(screen, "/quit") }
+	if err := write(ctx, c, s, "/quit", shown); err != nil {
+		return err
+	}
 	return leave(ctx, s, shown, &answering{})
 }
 

@@ -34,7 +34,7 @@ func TestF59_ALoginGoesBackOnlyIfItIsTheNewerOne(t *testing.T) {
 			// A link, as of somebody who keeps such files elsewhere.
 			real := filepath.Join(w.Getenv("HOME"), "elsewhere", "auth.json")
 			path := filepath.Join(w.Getenv("HOME"), ".codex", "auth.json")
-			write(t, real, old)
+			writeFile(t, real, old)
 			put(t, path, "")
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
@@ -65,10 +65,10 @@ func TestALoginWithoutATimeIsComparedByItsFile(t *testing.T) {
 	for _, later := range []bool{true, false} {
 		w := newWorker(t, nil)
 		path := filepath.Join(w.Getenv("HOME"), ".codex", "auth.json")
-		write(t, path, `{"tokens":1}`)
+		writeFile(t, path, `{"tokens":1}`)
 		prepare(t, "codex", w)
 		ours := filepath.Join(w.Home, "auth.json")
-		write(t, ours, `{"tokens":2}`)
+		writeFile(t, ours, `{"tokens":2}`)
 		at := time.Now().Add(time.Hour)
 		if !later {
 			at = at.Add(-2 * time.Hour)
@@ -89,10 +89,10 @@ func TestALoginWithoutATimeIsComparedByItsFile(t *testing.T) {
 func TestAnotherStartOfAWorkerReturnsItsLoginFirst(t *testing.T) {
 	w := newWorker(t, nil)
 	path := filepath.Join(w.Getenv("HOME"), ".codex", "auth.json")
-	write(t, path, `{"last_refresh":"2026-11-01T10:00:00Z"}`)
+	writeFile(t, path, `{"last_refresh":"2026-11-01T10:00:00Z"}`)
 	prepare(t, "codex", w)
 	const renewed = `{"last_refresh":"2026-11-03T10:00:00Z"}`
-	write(t, filepath.Join(w.Home, "auth.json"), renewed)
+	writeFile(t, filepath.Join(w.Home, "auth.json"), renewed)
 	prepare(t, "codex", w)
 	if got := content(t, path); got != renewed {
 		t.Errorf("the operator has %s", got)
@@ -112,7 +112,7 @@ func TestAWorkerOfAWorkerGetsTheOperatorsLogin(t *testing.T) {
 	} {
 		outer := newWorker(t, nil)
 		path := filepath.Join(outer.Getenv("HOME"), c.dir, "auth.json")
-		write(t, path, `{"tokens":1}`)
+		writeFile(t, path, `{"tokens":1}`)
 		prepare(t, c.client, outer)
 		inner := outer
 		inner.Name, inner.Home = "inner", outer.Root.Home("inner")
@@ -124,7 +124,7 @@ func TestAWorkerOfAWorkerGetsTheOperatorsLogin(t *testing.T) {
 		}
 		inner.Environ = append([]string{c.variable + "=" + outer.Home}, outer.Environ...)
 		prepare(t, c.client, inner)
-		write(t, filepath.Join(outer.Home, "auth.json"), "the outer worker's own")
+		writeFile(t, filepath.Join(outer.Home, "auth.json"), "the outer worker's own")
 		prepare(t, c.client, inner)
 		if got := content(t, filepath.Join(inner.Home, "auth.json")); got != `{"tokens":1}` {
 			t.Errorf("%s: the login is %s", c.client, got)
@@ -146,7 +146,7 @@ func put(t *testing.T, path, text string) {
 		}
 		return
 	}
-	write(t, path, text)
+	writeFile(t, path, text)
 }
 
 // content is what is in a file, "-" if there is none.
@@ -168,8 +168,8 @@ func TestASessionIsKeptAndFetched(t *testing.T) {
 	const id, other = "01a22e22-d943-7300-a447-d106999977d1", "01a22e22-d943-7300-a447-000000000000"
 	place := filepath.Join("sessions", "2026", "11", "30")
 	name := "rollout-2026-11-30T20-26-05-"
-	write(t, filepath.Join(w.Home, place, name+id+".jsonl"), "mine\n")
-	write(t, filepath.Join(w.Home, place, name+other+".jsonl"), "not mine\n")
+	writeFile(t, filepath.Join(w.Home, place, name+id+".jsonl"), "mine\n")
+	writeFile(t, filepath.Join(w.Home, place, name+other+".jsonl"), "not mine\n")
 	if Kept(w.Root, id) {
 		t.Error("kept before")
 	}

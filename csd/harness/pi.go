@@ -258,13 +258,10 @@ func (p pi) Quit(ctx context.Context, s Screen) error {
 			break
 		}
 	}
-	if _, err := Clear(ctx, p, s); err != nil {
-		return endedOr(ctx, s, err)
-	}
-	if err := s.Literal(ctx, "/quit"); err != nil {
-		return endedOr(ctx, s, err)
-	}
 	shown := func(screen string) bool { text, _ := piComposer(screen); return text == "/quit" }
+	if err := write(ctx, p, s, "/quit", shown); err != nil {
+		return err
+	}
 	return leave(ctx, s, shown, &answering{})
 }
 

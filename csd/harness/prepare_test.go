@@ -217,10 +217,10 @@ func TestModelsComeFromTheEnvironment(t *testing.T) {
 func TestThePrivateFolderIsPrivate(t *testing.T) {
 	w := newWorker(t, nil)
 	home := w.Getenv("HOME")
-	write(t, filepath.Join(home, ".codex", "auth.json"), `{"a":1}`)
-	write(t, filepath.Join(home, ".pi", "agent", "auth.json"), `{"b":1}`)
-	write(t, filepath.Join(home, ".pi", "agent", "models.json"), `{}`)
-	write(t, filepath.Join(home, ".pi", "agent", "bin", "fd"), "")
+	writeFile(t, filepath.Join(home, ".codex", "auth.json"), `{"a":1}`)
+	writeFile(t, filepath.Join(home, ".pi", "agent", "auth.json"), `{"b":1}`)
+	writeFile(t, filepath.Join(home, ".pi", "agent", "models.json"), `{}`)
+	writeFile(t, filepath.Join(home, ".pi", "agent", "bin", "fd"), "")
 	prepare(t, "codex", w)
 	prepare(t, "pi", w)
 	err := filepath.WalkDir(w.Home, func(path string, d os.DirEntry, err error) error {
@@ -244,7 +244,7 @@ func TestThePrivateFolderIsPrivate(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
+func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -263,8 +263,8 @@ func TestCodexBinaryIsFoundBehindItsWrapper(t *testing.T) {
 	dir := t.TempDir()
 	root := filepath.Join(dir, "node_modules", "@openai", "codex")
 	script := filepath.Join(root, "bin", "codex.js")
-	write(t, script, "#!/usr/bin/env node\n")
-	write(t, filepath.Join(root, "package.json"), "{}")
+	writeFile(t, script, "#!/usr/bin/env node\n")
+	writeFile(t, filepath.Join(root, "package.json"), "{}")
 	link := filepath.Join(dir, "codex")
 	if err := os.Symlink(script, link); err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestCodexBinaryIsFoundBehindItsWrapper(t *testing.T) {
 	}
 	native := func(base string) string {
 		path := filepath.Join(base, "vendor", target.triple, "bin", "codex")
-		write(t, path, "")
+		writeFile(t, path, "")
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestClaudeLiveStateIsOfThisProcess(t *testing.T) {
 	m := store.Meta{ConfigDir: dir}
 	file := filepath.Join(dir, "sessions", strconv.Itoa(os.Getpid())+".json")
 	say := func(pid int, token, rest string) (Live, bool) {
-		write(t, file, `{"pid":`+strconv.Itoa(pid)+`,"sessionId":"s","procStart":"`+token+`",`+rest+`}`)
+		writeFile(t, file, `{"pid":`+strconv.Itoa(pid)+`,"sessionId":"s","procStart":"`+token+`",`+rest+`}`)
 		return claude{}.Live(t.Context(), os.Getpid(), m)
 	}
 	if live, ok := say(os.Getpid(), token, `"status":"waiting","waitingFor":"permission prompt","statusUpdatedAt":1796069337908`); !ok ||
