@@ -54,6 +54,8 @@ type expression struct {
 	from    int  // byte of the scalar where it begins
 	code    string
 	program *vm.Program
+	tree    ast.Node // as it was written
+	quick   quick    // the condition, where it is a plain one
 	shape   *shape
 	used    map[string]bool
 	members map[string]bool
@@ -125,6 +127,9 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	if err != nil {
 		e.report(r, err)
 		return nil
+	}
+	if e.tree = tree.Node; mode.bool {
+		e.quick = quickly(e.tree)
 	}
 	return e
 }
@@ -230,6 +235,11 @@ func (e *expression) reason(fe *file.Error, otherwise string) string {
 
 // holds evaluates a condition; nothing is false.
 func (e *expression) holds(env map[string]any) (bool, error) {
+	if e.quick != nil {
+		if holds, known := e.quick(env); known {
+			return holds, nil
+		}
+	}
 	v, err := e.run(env)
 	if err != nil {
 		return false, err

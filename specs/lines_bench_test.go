@@ -1,0 +1,128 @@
+package specs_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/specs"
+)
+
+const linesSpec = `version: 1
+name: lines
+interval: 5s
+target: {args: [path]}
+fetch: {jsonl-tail: {path: "${target.path}", from: start}}
+extract: '%s'
+item: {event: [stop, post_tool_use], tool: id, turn: count}
+rules:
+  - {when: item.event == "stop", kind: stop, level: note, text: "turn ${item.turn} ended"}
+  - {when: item.turn > 975 && item.event == "stop", kind: late, level: note, text: "turn ${item.turn} was late"}
+`
+
+// logOf writes lines of about 250 bytes, one in a hundred a "stop".
+func logOf(b *testing.B, lines int) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "events.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	filler := strings.Repeat("the quick brown fox jumps over the lazy dog ", 3)
+	for i := range lines {
+		event := "post_tool_use"
+		if i%100 == 0 {
+			event = "stop"
+		}
+		fmt.Fprintf(w, `{"at":"2026-11-30T17:00:00.%06dZ","event":%q,"tool":"Bash","session":{"id":"s-%06d","turn":%d},"text":"line\n%s%d"}`+"\n", i, event, i%977, i%977, filler, i)
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkLines polls a backlog of lines as a daemon does, in turns with jq on the same file. The ratio is processor
+// time.
+func BenchmarkLines(b *testing.B) {
+	const lines = 200_000
+	path := logOf(b, lines)
+	jq, err := exec.LookPath("jq")
+	if err != nil {
+		b.Log("no jq: no ratio")
+	}
+	for _, c := range []struct{ name, extract string }{
+		{"selected", `.lines[] | select(.event == "stop") | {event, tool, turn: .session.turn}`},
+		{"selected-by-rules", `.lines[] | {event, tool, turn: .session.turn}`},
+		{"every-line", `.lines[] | {event: (.event | ascii_downcase), tool, turn: .session.turn}`},
+		{"every-line-whole", `.lines[] | . + {turn: .session.turn} | {event, tool, turn}`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			set := fetchers.NewSet()
+			defer set.Close()
+			s, found := specs.Parse("lines.yaml", []byte(fmt.Sprintf(linesSpec, c.extract)))
+			source, more := specs.Compile(s, specs.Options{Fetchers: set.Fetchers()})
+			if found = append(found, more...); found.HasErrors() {
+				b.Fatal(found)
+			}
+			b.ReportAllocs()
+			var ratios []float64
+			var spent time.Duration
+			for b.Loop() {
+				target, err := source.ParseTarget([]string{path})
+				if err != nil {
+					b.Fatal(err)
+				}
+				began, events := processorTime(b), 0
+				for again := true; again; {
+					out, err := source.Poll(context.Background(), target, time.Unix(1_790_000_000, 0))
+					if err != nil {
+						b.Fatal(err)
+					}
+					target.Saved, again = out.Saved, out.More
+					events += len(out.Events)
+				}
+				each := processorTime(b) - began
+				spent += each
+				if events < 900 {
+					b.Fatalf("%d events", events)
+				}
+				if jq != "" {
+					cmd := exec.Command(jq, "-c", `select(.event=="stop") | {event,tool,turn:.session.turn}`, path)
+					if err := cmd.Run(); err != nil {
+						b.Fatal(err)
+					}
+					ratios = append(ratios, each.Seconds()/(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds())
+				}
+			}
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/lines, "cpu-ns/line")
+			if len(ratios) > 0 {
+				slices.Sort(ratios)
+				b.ReportMetric(ratios[len(ratios)/2], "of-jq")
+			}
+		})
+	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
