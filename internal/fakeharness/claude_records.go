@@ -24,8 +24,11 @@ func (p *claude) write(record object) {
 	}
 	id := uuid4()
 	p.parent = id
-	p.append(obj("parentUuid", parent, "isSidechain", false).and(pairs(record)...).and("uuid", id, "timestamp", stamp(),
-		"session_id", p.session, "userType", "external", "entrypoint", "cli", "cwd", p.dir, "sessionId", p.session, "version", claudeVersion, "gitBranch", "HEAD"))
+	o := obj("parentUuid", parent, "isSidechain", false)
+	if subtype := record[min(1, len(record)-1)].value; subtype == "compact_boundary" {
+		o = obj("parentUuid", nil, "logicalParentUuid", parent, "isSidechain", false)
+	}
+	p.append(o.and(pairs(record)...).and("uuid", id, "timestamp", stamp(), "userType", "external", "entrypoint", "cli", "cwd", p.dir, "sessionId", p.session, "version", claudeVersion, "gitBranch", "HEAD"))
 }
 
 // append writes a line; the first ones of a file say what mode it is in. p.mu is held.

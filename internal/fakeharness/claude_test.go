@@ -223,6 +223,7 @@ func TestClaudeErrorsAndInterruptions(t *testing.T) {
 	if s := l.fired("SessionStart", 2); s.str("source") != "resume" {
 		t.Error(s)
 	}
+	l.shows("⏵⏵ bypass permissions on") // an Enter before that is lost
 	l.send("RECALL")
 	if stop := l.fired("Stop", 2); stop.str("last_assistant_message") != "Recalled: blue" {
 		t.Error(stop)
