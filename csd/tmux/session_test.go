@@ -270,7 +270,7 @@ func TestNewBehindTheLastSession(t *testing.T) {
 // hostile is what a user may have set, for his own sessions, that would break a worker's.
 const hostile = `set -g base-index 1
 setw -g pane-base-index 1
-setw -g remain-on-exit off
+setw -g remain-on-exit on
 set -g default-command 'exec sleep 5'
 set -g default-shell /bin/false
 set -g set-titles on
@@ -327,6 +327,19 @@ func TestF14_HostileConfig(t *testing.T) {
 	if got, err := os.ReadFile(out); err != nil || string(got) != "pasted typed;\n" {
 		t.Errorf("it read %q, %v", got, err)
 	}
+	if _, err := s.Respawn(ctx, p.Target(), "/", []string{"cat"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemainOnExit(ctx, p.Target(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Keys(ctx, p.Target(), "C-d"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the pane, whose neighbour keeps the session", func() bool {
+		_, err := s.Pane(ctx, "api")
+		return errors.Is(err, tmux.ErrNoPane)
+	})
 	if err := s.Kill(ctx, "api"); err != nil {
 		t.Error(err)
 	}
