@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sessevents/sessevents/csd/tmux"
 )
@@ -22,11 +26,12 @@ type ListOptions struct {
 // List returns the workers by name, and those that have no session id yet among them. It asks each tmux server once,
 // however many workers there are.
 func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
+	early := f.askEarly(ctx) // tmux answers while files are read
 	workers, err := f.workers(o.Pattern)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := f.panes(ctx, workers)
+	servers, err := f.panes(ctx, workers, early)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +39,7 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 	errs := make([]error, len(workers))
 	each(len(workers), func(i int) {
 		w := workers[i]
-		pane, err := tmux.Find(servers[w.meta.TmuxSocket], w.name)
+		pane, err := tmux.Find(servers[w.meta.TmuxSocket][w.name], w.name)
 		list[i], errs[i] = w.status(ctx, pane, err == nil && !pane.Dead)
 		if errs[i] == nil && o.Detail && (o.All || list[i].State != Gone) {
 			errs[i] = w.detail(ctx, &list[i])
@@ -90,15 +95,62 @@ func (f *Fleet) workers(pattern string) (list []*Worker, err error) {
 	return list, nil
 }
 
+// sessions are the panes of a tmux server by the names of their sessions.
+type sessions map[string][]tmux.Pane
+
+func (f *Fleet) ask(ctx context.Context, socket string) (sessions, error) {
+	panes, err := f.server(socket).Panes(ctx)
+	byName := sessions{}
+	for _, p := range panes {
+		byName[p.Session] = append(byName[p.Session], p)
+	}
+	return byName, err
+}
+
+// early is a question to the tmux server that most workers, or all, are in, which was asked before their files told so.
+type early struct {
+	socket string
+	answer func() (sessions, error)
+}
+
+// askEarly asks the server that a launch would use now.
+func (f *Fleet) askEarly(ctx context.Context) early {
+	socket, _, _ := strings.Cut(f.Getenv("TMUX"), ",")
+	if socket == "" {
+		dir := f.Getenv("TMUX_TMPDIR")
+		if dir == "" {
+			dir = "/tmp"
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		socket = filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
+	}
+	type answer struct {
+		sessions
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() { // ends by itself: each question has its time
+		s, err := f.ask(ctx, socket)
+		answered <- answer{s, err}
+	}()
+	return early{socket, func() (sessions, error) { a := <-answered; return a.sessions, a.err }}
+}
+
 // panes asks every tmux server that has a worker of ours, once.
-func (f *Fleet) panes(ctx context.Context, workers []*Worker) (map[string][]tmux.Pane, error) {
-	servers := map[string][]tmux.Pane{}
+func (f *Fleet) panes(ctx context.Context, workers []*Worker, asked early) (map[string]sessions, error) {
+	first, firstErr := asked.answer()
+	servers := map[string]sessions{}
 	for _, w := range workers {
 		socket := w.meta.TmuxSocket
-		if _, asked := servers[socket]; asked {
+		if _, known := servers[socket]; known {
 			continue
 		}
-		panes, err := f.server(socket).Panes(ctx)
+		panes, err := first, firstErr
+		if socket != asked.socket {
+			panes, err = f.ask(ctx, socket)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -131,19 +183,15 @@ func (f *Fleet) worktrees(ctx context.Context, list []Status) {
 
 // each does a thing n times, as many at once as there are processors.
 func each(n int, do func(i int)) {
-	next := make(chan int)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := range next {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				do(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 }
 

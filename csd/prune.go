@@ -16,12 +16,12 @@ func (f *Fleet) Prune(ctx context.Context) (names, files []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	servers, err := f.panes(ctx, workers)
+	servers, err := f.panes(ctx, workers, f.askEarly(ctx))
 	if err != nil {
 		return nil, nil, &Error{Text: "nothing is removed, since tmux cannot be asked which workers live", Err: err}
 	}
 	if _, asked := servers[""]; !asked { // for files whose server nobody knows
-		if servers[""], err = f.server("").Panes(ctx); err != nil {
+		if servers[""], err = f.ask(ctx, ""); err != nil {
 			return nil, nil, &Error{Text: "nothing is removed, since tmux cannot be asked which workers live", Err: err}
 		}
 	}
@@ -30,7 +30,7 @@ func (f *Fleet) Prune(ctx context.Context) (names, files []string, err error) {
 		sockets[w.name] = w.meta.TmuxSocket
 	}
 	orphans, err := f.root.Orphans(func(name string) bool {
-		pane, err := tmux.Find(servers[sockets[name]], name)
+		pane, err := tmux.Find(servers[sockets[name]][name], name)
 		return err == nil && !pane.Dead
 	})
 	if err != nil {

@@ -5,16 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sessevents/sessevents/internal/atomicfile"
+	"github.com/sessevents/sessevents/internal/rawfile"
 )
 
 // Meta is who a worker is. Members of the file that this version does not know are kept.
@@ -175,29 +177,7 @@ func (r *Root) read(id string) (Meta, error) {
 }
 
 // readFile reads a small file of the root, which is no link.
-func readFile(path string, limit int64) (data []byte, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: not a regular file", path)
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("read %s: longer than %d bytes", path, limit)
-	}
-	data = make([]byte, info.Size()) // it is replaced whole, and never grows
-	n, err := io.ReadFull(f, data)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return data[:n], err
-}
+func readFile(path string, limit int64) ([]byte, error) { return rawfile.Read(path, limit) }
 
 // All returns all workers by name, and the metas that are none.
 func (r *Root) All() ([]Meta, []Broken, error) {
@@ -205,19 +185,21 @@ func (r *Root) All() ([]Meta, []Broken, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read worker folder: %w", err)
 	}
-	byName := map[string]Meta{}
-	var broken []Broken
+	var ids []string
 	for _, entry := range entries {
-		id, ok := strings.CutSuffix(entry.Name(), metaEnd)
-		if !ok {
-			continue
+		if id, ok := strings.CutSuffix(entry.Name(), metaEnd); ok {
+			ids = append(ids, id)
 		}
-		m, err := r.read(id)
+	}
+	byName := make(map[string]Meta, len(ids))
+	var broken []Broken
+	for i, found := range r.readAll(ids) {
+		m, err := found.Meta, found.err
 		if errors.Is(err, os.ErrNotExist) {
 			continue // stopped just now
 		}
 		if err != nil {
-			broken = append(broken, Broken{entry.Name(), err})
+			broken = append(broken, Broken{ids[i] + metaEnd, err})
 			continue
 		}
 		if other, twice := byName[m.TmuxName]; twice {
@@ -232,6 +214,28 @@ func (r *Root) All() ([]Meta, []Broken, error) {
 	}
 	metas := slices.SortedFunc(maps.Values(byName), func(a, b Meta) int { return strings.Compare(a.TmuxName, b.TmuxName) })
 	return metas, broken, nil
+}
+
+// found is what a meta file came to.
+type found struct {
+	Meta
+	err error
+}
+
+// readAll reads the metas of many session ids, as many at once as there are processors.
+func (r *Root) readAll(ids []string) []found {
+	list := make([]found, len(ids))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(ids), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(ids); i = int(next.Add(1)) - 1 {
+				list[i].Meta, list[i].err = r.read(ids[i])
+			}
+		})
+	}
+	wg.Wait()
+	return list
 }
 
 // Put registers a worker, or replaces what is known of it, in one step each: its meta and then the index. A worker that
