@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessevents/sessevents/csd/tmux"
 	"github.com/sessevents/sessevents/internal/fakeharness"
+	"github.com/sessevents/sessevents/internal/proc"
 )
 
 func TestMain(m *testing.M) {
@@ -54,8 +55,13 @@ func newLab(t *testing.T) *lab {
 		if l.pane.ID != "" {
 			_ = l.tmux.Kill(context.WithoutCancel(t.Context()), "w") // it may have ended
 		}
-		for end := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); {
-			time.Sleep(50 * time.Millisecond) // the client may be writing its last words
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if l.pane.PID != 0 {
+			_ = proc.WaitExit(ctx, l.pane.PID) // it writes its last words still
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Cleanup(func() {
