@@ -31,6 +31,8 @@ type query struct {
 	tree *gojq.Query
 	code *gojq.Code
 	vars []string
+	// quick is the program in plain functions, where it is one of lines; else nil.
+	quick *quickExtract
 }
 
 // jq compiles a jq program that sees vars; nil where it has faults.
@@ -52,7 +54,7 @@ func (r *reader) jq(t text, vars []string, why map[string]string) *query {
 		r.inside(t.n, at, width, Error, "jq", err.Error(), hint)
 		return nil
 	}
-	return &query{src: r.src, at: t, tree: parsed, code: code, vars: vars}
+	return &query{src: r.src, at: t, tree: parsed, code: code, vars: vars, quick: quickJQ(parsed)}
 }
 
 var jqMissing = lazily(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)
@@ -96,8 +98,13 @@ func (q *query) run(ctx context.Context, doc any, vars []any, lines int) (items 
 			items, err = nil, q.failed("the jq library failed", true)
 		}
 	}()
-	limit := maxQueryTime * time.Duration(1+lines/20_000)
 	most := max(maxItems, 4*lines)
+	if q.quick != nil {
+		if items, ok := q.quick.run(ctx, doc, most); ok {
+			return items, nil
+		}
+	}
+	limit := maxQueryTime * time.Duration(1+lines/20_000)
 	var reason atomic.Pointer[string]
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
