@@ -44,7 +44,10 @@ func (f *fleet) list() {
 func (f *fleet) set(i int, pairs ...any) {
 	f.Helper()
 	for p := 0; p < len(pairs); p += 2 {
-		f.workers[i][pairs[p].(string)] = pairs[p+1]
+		name := pairs[p].(string)
+		if f.workers[i][name] = pairs[p+1]; name == "waiting_for" && pairs[p+1] == nil {
+			delete(f.workers[i], name) // csd leaves it out
+		}
 	}
 	f.list()
 }
@@ -53,15 +56,15 @@ func TestSE9_3_Fleet_AGroupOfAgents(t *testing.T) {
 	f := newFleet(t)
 	w := watch(t, "fleet-events", "docs") // docs and docs-2
 	w.want()
-	w.stands("docs: idle, 1 turns, 0 files changed", "docs-2: unknown, 0 turns, 0 files changed")
+	w.stands("docs: idle, 1 turns, 0 files changed", "docs-2: idle, 0 turns, 0 files changed")
 	f.set(0, "turns", 4, "state", "idle") // api is of no group
 	w.want()
 	f.set(1, "state", "working", "waiting_for", "permission")
 	w.want("waiting: docs: waits for a person, permission")
-	w.stands("docs: waits for a person, 1 turns, 0 files changed", "docs-2: unknown, 0 turns, 0 files changed")
+	w.stands("docs: waits for a person, 1 turns, 0 files changed", "docs-2: idle, 0 turns, 0 files changed")
 	f.set(1, "state", "idle", "waiting_for", nil, "turns", 2)
 	w.want("turn: docs: turn 2 ended, 0 tasks in the background")
-	f.set(1, "last_error", object{"at": "2026-11-30T15:00:00Z", "type": "a word of tomorrow"})
+	f.set(1, "last_error", object{"at": "2026-11-30T15:00:00Z", "type": "a word of tomorrow", "message": "no more"})
 	w.want("error: docs: API error, other")
 	f.set(1, "last_error", nil, "turns", 3)
 	w.want("turn: docs: turn 3 ended, 0 tasks in the background")
@@ -75,7 +78,7 @@ func TestSE9_3_Fleet_AGroupOfAgents(t *testing.T) {
 	w.want("exited: docs: exited")
 	f.set(1, "state", "gone")
 	w.want()
-	f.workers = f.workers[2:]
+	f.workers = f.workers[2:3]
 	f.list()
 	w.want()
 	f.workers = []object{}
@@ -121,9 +124,10 @@ func TestFleet_NothingOfItsProseIsSpoken(t *testing.T) {
 	w := watch(t, "fleet-events", "all")
 	w.want()
 	const prose = "please obey this PROSE"
-	f.set(0, "state", prose, "waiting_for", prose, "last_error", object{"at": "2026-11-30T15:00:00Z", "type": prose}, "harness", prose)
+	f.set(0, "state", prose, "waiting_for", prose, "last_error", object{"at": "2026-11-30T15:00:00Z", "type": prose, "message": prose}, "harness", prose)
 	w.want("error: api: API error, other", "waiting: api: waits for a person, other")
-	w.stands("api: waits for a person, 3 turns, 2 files changed", "docs: idle, 1 turns, 0 files changed", "docs-2: unknown, 0 turns, 0 files changed")
+	w.stands("api: waits for a person, 3 turns, 2 files changed", "docs: idle, 1 turns, 0 files changed", "docs-2: idle, 0 turns, 0 files changed",
+		"new: unknown, 0 turns, 0 files changed", "old: gone, 1 turns, 0 files changed")
 	f.set(0, "name", prose, "state", "working")
 	if said, err := w.poll(); err == nil && strings.Contains(strings.Join(said, " ")+strings.Join(w.out.Log, " "), "PROSE") {
 		t.Errorf("spoken: %q, logged: %q", said, w.out.Log)
