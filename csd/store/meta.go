@@ -80,13 +80,16 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the content of a file.
-func (m *Meta) UnmarshalJSON(data []byte) error {
+func (m *Meta) UnmarshalJSON(data []byte) error { return m.decode(bytes.Clone(data)) }
+
+// decode is UnmarshalJSON of data that m may keep.
+func (m *Meta) decode(data []byte) error {
 	var f metaFile
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
 	}
 	*m = Meta{
-		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, bytes.Clone(data),
+		f.TmuxName, f.SessionID, f.CWD, f.Harness, time.Time{}, f.Invocation, f.TranscriptPath, f.EventsFile, f.TmuxSocket, f.ConfigDir, data,
 	}
 	if f.StartedAt != "" {
 		at, err := time.Parse(time.RFC3339, f.StartedAt)
@@ -164,7 +167,7 @@ func (r *Root) read(id string) (Meta, error) {
 	if err != nil {
 		return Meta{}, err
 	}
-	if err = json.Unmarshal(data, &m); err == nil {
+	if err = m.decode(data); err == nil {
 		err = m.valid()
 	}
 	if err == nil && m.SessionID != id {

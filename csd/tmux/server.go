@@ -153,7 +153,10 @@ func (s *Server) once(ctx context.Context, stdin []byte, args ...string) (string
 	cmd.Env = s.environ()
 	cmd.WaitDelay = time.Second
 	out, words := &bounded{max: maxOutput}, &bounded{max: maxWords}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, words
+	cmd.Stdout, cmd.Stderr = out, words
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
 	err := cmd.Run()
 	if err == nil && out.over {
 		err = fmt.Errorf("tmux %s printed more than %d bytes", args[0], maxOutput)
