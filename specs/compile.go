@@ -66,6 +66,9 @@ type rule struct {
 	cleared *saying
 }
 
+// awaits reports whether the rule waits whether something that is gone comes back.
+func (r *rule) awaits() bool { return r.hold != holdSpec{} && r.when.uses("gone") }
+
 // stateful reports whether something of the rule is remembered between polls.
 func (r *rule) stateful() bool { return r.hold != holdSpec{} || r.until != nil }
 
@@ -355,7 +358,7 @@ func (c *compiler) rest() {
 	}
 	c.out.done = c.expr(s.done, scope{names: names}, exprMode{bool: true})
 	names = maps.Clone(names)
-	names["events"] = anyShape
+	names["events"], names["waiting"] = anyShape, anyShape
 	c.out.busy = c.expr(s.busy, scope{names: names}, exprMode{bool: true})
 	why := map[string]string{"item": "a summary stands between polls: it knows `cursor` and `target`"}
 	for _, l := range s.summary {

@@ -72,7 +72,7 @@ func specKeys() []keyOf[Spec] {
 		{row{name: "cursor", kind: kindExpr, help: "What is remembered for the next poll: any JSON value. Default: `item`."}, func(r *reader, n *yaml.Node, s *Spec) { s.cursor = r.expr(n) }},
 		{row{name: "url", kind: kindTemplate, help: "The URL of every event that has none of its own."}, func(r *reader, n *yaml.Node, s *Spec) { s.url = r.str(n) }},
 		{row{name: "rules", kind: kindListOf, need: true, help: "When an event happens, and what it says.", sub: func() []row { return rowsOf(ruleKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { s.rules = list(r, n, "rules", "rule", r.rule) }},
-		{row{name: "busy", kind: kindExpr, help: "Whether the next poll follows soon. Default: `events > 0`."}, func(r *reader, n *yaml.Node, s *Spec) { s.busy = r.expr(n) }},
+		{row{name: "busy", kind: kindExpr, help: "Whether the next poll follows soon; sees `events`, `waiting` (how many), `items`, `cursor`, `target`. Default: `events > 0`."}, func(r *reader, n *yaml.Node, s *Spec) { s.busy = r.expr(n) }},
 		{row{name: "done", kind: kindExpr, help: "Whether the target is finished: one last note, then it is unwatched."}, func(r *reader, n *yaml.Node, s *Spec) { s.done = r.expr(n) }},
 		{row{name: "summary", kind: kindListOf, help: "Lines under the target in `status`. Default: the texts of latched rules.", sub: func() []row { return rowsOf(summaryKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) {
 			s.summary = list(r, n, "summary", "summary line", func(n *yaml.Node) (v summarySpec) { object(r, n, "summary line", summaryKeys(), &v); return v })

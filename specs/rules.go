@@ -16,23 +16,7 @@ type jsonRaw = json.RawMessage
 // group of one is the common case; its events come in the order of the file.
 func (t *turn) rules(group []run) error {
 	if len(group) == 1 {
-		t.enter(group[0])
-		for _, rl := range t.src.rules {
-			err := t.rule(rl, group)
-			if err == nil {
-				continue
-			}
-			err = fmt.Errorf("rule %s: %w", rl.says.kind, err)
-			var fault *EvalError
-			if !t.src.stream || group[0].item == nil || !errors.As(err, &fault) || fault.Endless {
-				return err
-			}
-			t.once("on a line, " + err.Error()) // a line that never fits must not stop all that come behind it
-		}
-		if r := group[0]; r.key != "" && r.item == nil {
-			return t.forget(r)
-		}
-		return nil
+		return t.rulesOf(group[0])
 	}
 	for i := range group {
 		t.enter(group[i])
@@ -52,6 +36,34 @@ func (t *turn) rules(group []run) error {
 		if err := t.remembering(rl, group); err != nil {
 			return fmt.Errorf("rule %s: %w", rl.says.kind, err)
 		}
+	}
+	return nil
+}
+
+// rulesOf runs every rule on one run.
+func (t *turn) rulesOf(r run) error {
+	for _, rl := range t.src.rules {
+		as := r
+		if r.told && !rl.awaits() {
+			if r.key != "" {
+				continue // it saw that the key is gone in the poll before
+			}
+			as.gone = false
+		}
+		t.enter(as)
+		err := t.rule(rl, []run{as})
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("rule %s: %w", rl.says.kind, err)
+		var fault *EvalError
+		if !t.src.stream || r.item == nil || !errors.As(err, &fault) || fault.Endless {
+			return err
+		}
+		t.once("on a line, " + err.Error()) // a line that never fits must not stop all that come behind it
+	}
+	if r.key != "" && r.item == nil && !r.kept {
+		return t.forget(r)
 	}
 	return nil
 }
@@ -192,7 +204,7 @@ func (t *turn) forget(r run) error {
 		id := latchKey(rl.id, r.key)
 		if l, ok := t.next.Latches[id]; ok {
 			delete(t.next.Latches, id)
-			if l.On {
+			if l.On && t.old.Latches[id].On { // what this poll has said is not taken back at once
 				if err := t.emitCleared(rl, r); err != nil {
 					return err
 				}

@@ -21,10 +21,19 @@ type state struct {
 	Gone bool `json:"gone,omitempty"`
 	// Keys are the cursors by key; a key stands as JSON, so that 1 and "1" differ.
 	Keys map[string]json.RawMessage `json:"keys,omitempty"`
+	// Away are the keys that are not there and not yet forgotten, since a rule waits whether they come back; without
+	// keys the key is empty.
+	Away map[string]away `json:"away,omitempty"`
 	// Positions are those of the fetchers, by step.
 	Positions map[string]json.RawMessage `json:"positions,omitempty"`
 	// Latches are by rule and key.
 	Latches map[string]latch `json:"latches,omitempty"`
+}
+
+// away is since when something is not there (milliseconds), and in how many polls, as far as a `for` counts.
+type away struct {
+	Since int64 `json:"since"`
+	Polls int   `json:"polls,omitempty"`
 }
 
 // latch is what a rule with `for` or `until` remembers.

@@ -48,6 +48,8 @@ type run struct {
 	key                     string // as JSON; empty without `key`
 	name                    string // how the log calls the item
 	appeared, changed, gone bool
+	told                    bool // it was gone in the poll before: only a rule that waits still sees it so
+	kept                    bool // it is not forgotten yet
 }
 
 // absent are the names that stand for nothing in this run.
@@ -66,7 +68,7 @@ func (r run) absent() []string {
 func (s *Source) step(ctx context.Context, t *turn) (engine.Outcome, error) {
 	var out engine.Outcome
 	t.src, t.next = s, t.old
-	t.next.Latches = maps.Clone(t.old.Latches)
+	t.next.Latches, t.next.Away = maps.Clone(t.old.Latches), nil
 	t.said, t.logged = map[string]bool{}, map[string]bool{}
 	if err := t.extract(ctx); err != nil {
 		return out, err
@@ -178,6 +180,14 @@ func (t *turn) runs() ([]run, error) {
 	if err != nil {
 		return nil, err
 	}
+	r := run{cursor: cur, rawCursor: raw, gone: !t.src.stream && raw != nil && len(t.items) == 0, told: t.old.Gone, name: "the target"}
+	if r.gone && next == nil {
+		if r.kept, err = t.awaited(""); err != nil {
+			return nil, err
+		} else if r.kept {
+			next = raw
+		}
+	}
 	t.cursor = next
 	t.next.Cursor = nil
 	if next != nil {
@@ -185,13 +195,12 @@ func (t *turn) runs() ([]run, error) {
 			return nil, fmt.Errorf("save the cursor: %w", err)
 		}
 	}
+	t.next.Gone = r.gone && next != nil
 	if len(t.items) == 0 {
-		gone := !t.src.stream && raw != nil && !t.old.Gone
-		t.moved = t.moved || gone
-		t.next.Gone = !t.src.stream && next != nil && (gone || t.old.Gone)
-		return []run{{cursor: cur, rawCursor: raw, gone: gone, name: "the target"}}, nil
+		t.moved = t.moved || r.gone && !r.told
+		return []run{r}, nil
 	}
-	t.next.Gone = false
+	t.moved = t.moved || t.old.Gone
 	var runs []run
 	for i, it := range t.items {
 		r := run{item: it, typed: t.typed[i], cursor: cur, rawCursor: raw, name: fmt.Sprintf("item %d", i+1)}
@@ -267,10 +276,56 @@ func (t *turn) keyedRuns() ([]run, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.moved = true
-		runs = append(runs, run{key: key, name: keyName(key, "an item"), rawCursor: raw, cursor: t.src.cursorType.typed(raw), gone: true})
+		r := run{key: key, name: keyName(key, "an item"), rawCursor: raw, cursor: t.src.cursorType.typed(raw), gone: true}
+		if _, r.told = t.old.Away[key]; !r.told {
+			t.moved = true
+		}
+		if r.kept, err = t.awaited(key); err != nil {
+			return nil, err
+		} else if r.kept {
+			t.keep(key, t.old.Keys[key])
+		}
+		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// awaited counts a poll in which the item of a key is not there, and reports whether a rule may still be waiting for it
+// to come back. Until then its cursor stays, so that a list that misses an item once makes nothing appear again.
+func (t *turn) awaited(key string) (bool, error) {
+	a, known := t.old.Away[key]
+	if !known {
+		a.Since = millis(t.now)
+	}
+	a.Polls++
+	waits, most := false, 0
+	for _, rl := range t.src.rules {
+		if !rl.awaits() {
+			continue
+		}
+		hold, err := rl.hold.of(rl.given, t.target)
+		if err != nil {
+			return false, err
+		}
+		waits = waits || a.Polls < hold.polls || t.now.Sub(time.UnixMilli(a.Since)) < hold.time
+		most = max(most, hold.polls)
+	}
+	if waits {
+		if t.next.Away == nil {
+			t.next.Away = map[string]away{}
+		}
+		a.Polls = min(a.Polls, most) // past it nothing counts them, and a quiet poll writes nothing
+		t.next.Away[key] = a
+	}
+	return waits, nil
+}
+
+// keep saves the cursor of a key.
+func (t *turn) keep(key string, cursor jsonRaw) {
+	if t.next.Keys == nil {
+		t.next.Keys = map[string]jsonRaw{}
+	}
+	t.next.Keys[key] = cursor
 }
 
 // keyedCursor fills in what is saved for a run's key, and keeps the next cursor.
@@ -299,11 +354,9 @@ func (t *turn) keyedCursor(r *run) (err error) {
 	}
 	r.appeared = !known && !t.first
 	r.changed = known && !value.Equal(next, r.rawCursor)
-	t.moved = t.moved || r.appeared || r.changed
-	if t.next.Keys == nil {
-		t.next.Keys = map[string]jsonRaw{}
-	}
-	t.next.Keys[r.key] = enc
+	_, wasAway := t.old.Away[r.key]
+	t.moved = t.moved || r.appeared || r.changed || wasAway
+	t.keep(r.key, enc)
 	t.cursors[strings.Trim(r.key, `"`)] = next
 	return nil
 }
@@ -347,7 +400,7 @@ func (t *turn) groups(runs []run) [][]run {
 // outcome is what the poll came to, after all rules.
 func (t *turn) outcome() (engine.Outcome, error) {
 	out := engine.Outcome{Log: t.log}
-	t.env["events"] = len(t.events)
+	t.env["events"], t.env["waiting"] = len(t.events), t.waiting()
 	t.env["cursor"] = t.src.cursorType.typed(t.cursor)
 	if t.src.key != nil {
 		t.env["cursor"] = t.typedCursors()
@@ -371,6 +424,16 @@ func (t *turn) outcome() (engine.Outcome, error) {
 	out.Events = t.events
 	out.Saved, err = t.next.encode()
 	return out, err
+}
+
+// waiting is how many rules count the polls or the time of their `for`.
+func (t *turn) waiting() (n int) {
+	for _, l := range t.next.Latches {
+		if !l.On {
+			n++
+		}
+	}
+	return n
 }
 
 // absentAfter are the names that stand for nothing once the rules have run.

@@ -22,7 +22,7 @@ type world struct {
 }
 
 func (w *world) fetch(ctx context.Context, r fetchers.Request) (fetchers.Answer, error) {
-	if a, ok := answerHostile(ctx); ok {
+	if a, ok := answerHostile(ctx, r); ok {
 		return a, nil
 	}
 	w.last = r
