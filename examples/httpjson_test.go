@@ -109,8 +109,9 @@ func TestHTTPJSON_WhatIsNoNumberIsNoEvent(t *testing.T) {
 
 func TestHTTPJSON_Targets(t *testing.T) {
 	refused(t, "http-json", "watch needs --above", "http://h.example/", "depth")
-	refused(t, "http-json", "are numbers", "http://h.example/", "depth", "--above", "many")
-	refused(t, "http-json", "are numbers", "http://h.example/", "depth", "--above", "1", "--margin=2e")
+	refused(t, "http-json", `"many" is not a number`, "http://h.example/", "depth", "--above", "many")
+	refused(t, "http-json", `"2e" is not a number`, "http://h.example/", "depth", "--above", "1", "--margin=2e")
+	refused(t, "http-json", "`for` is 1 to 100000 polls", "http://h.example/", "depth", "--above", "1", "--polls=0")
 	refused(t, "http-json", "watch needs <field>", "http://h.example/", "--above", "1")
 	watch(t, "http-json", "file:///etc/passwd", "x", "--above", "1").fails("http")
 }

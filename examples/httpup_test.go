@@ -43,7 +43,7 @@ func TestHTTPUp_DownAndUp(t *testing.T) {
 	w := watch(t, "http-up", s.URL+"/health?full=1")
 	url := s.URL + "/health?full=1"
 	w.want()
-	for code, word := range map[int32]string{503: "503", 404: "404", 0: "reset", 418: "status"} {
+	for code, word := range map[int32]string{503: "503", 404: "404", 0: "reset", 418: "418"} {
 		status.Store(code)
 		w.want()
 		if !w.out.Busy {

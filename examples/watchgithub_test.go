@@ -1,7 +1,9 @@
 package examples_test
 
 import (
+	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -12,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/specs"
 )
 
 func (g *github) watch(ref string, flags ...string) *watching {
@@ -40,7 +45,7 @@ func TestSE9_2_GitHub_TheLifeOfAPullRequest(t *testing.T) {
 
 	asks := g.review(71, "Codertocat", "CHANGES_REQUESTED")
 	g.review(72, "renovate[bot]", "COMMENTED")
-	w.want("review: octo/app#2: review 71 by Codertocat: changes_requested", "review: octo/app#2: review 72 by renovate: commented")
+	w.want("review: octo/app#2: review 71 by Codertocat: changes_requested", "review: octo/app#2: review 72 by renovate[bot]: commented")
 	g.set(asks, "state", "DISMISSED")
 	w.want("review: octo/app#2: review 71 by Codertocat: dismissed")
 	if got := w.out.Events[0].URL; got != "https://github.com/Codertocat/Hello-World/pull/2#pullrequestreview-237895671" {
@@ -84,6 +89,7 @@ func TestSE9_2_GitHub_ABranch(t *testing.T) {
 	w.stands("run 5 of ci.yml: queued", "tip, head "+sha("u")[:12])
 
 	g.change(func() { g.tip = "" })
+	w.want() // GitHub may be wrong once
 	w.want("deleted: octo/app@team/next: the branch is gone, its tip was " + sha("u")[:12])
 	w.want()
 	g.change(func() { g.tip = sha("t") })
@@ -384,6 +390,113 @@ func TestGitHub_TheToken(t *testing.T) {
 			if got := r.Header.Get("Authorization"); got != c.want {
 				t.Errorf("GH_TOKEN=%s GITHUB_TOKEN=%s: %s was asked with %q", c.gh, c.github, r.URL, got)
 			}
+		}
+	}
+}
+
+// fakeGH puts a program on the PATH that knows one token for each host, as gh does, and notes what it was called with.
+func fakeGH(t *testing.T, tokens map[string]string) (calls func() []string) {
+	log := filepath.Join(t.TempDir(), "calls")
+	script := "echo \"$*\" >>" + log + "\n[ \"$1 $2 $3\" = 'auth token --hostname' ] || exit 2\ncase $4 in\n"
+	for host, token := range tokens {
+		script += host + ") echo " + token + " ;;\n"
+	}
+	program(t, "gh", script+"*) echo no oauth token found for $4 >&2; exit 1 ;;\nesac")
+	return func() []string {
+		b, _ := os.ReadFile(log)
+		return strings.Fields(strings.ReplaceAll(string(b), "auth token --hostname ", ""))
+	}
+}
+
+// TestGitHub_TheTokenOfGH: the token of the host that is asked, asked for once, and nowhere but in the header.
+func TestGitHub_TheTokenOfGH(t *testing.T) {
+	g := &github{T: t, prefix: "/api/v3"}
+	g.Server = httptest.NewServer(http.HandlerFunc(g.serve))
+	t.Cleanup(g.Close)
+	g.begin()
+	host := strings.TrimPrefix(g.URL, "http://")
+	calls := fakeGH(t, map[string]string{"github.com": "gho_public", host: "gho_enterprise"})
+	w := g.watch("octo/app#2")
+	w.want()
+	g.push(sha("b"))
+	w.want("- pushed: octo/app#2: new head " + sha("b")[:12])
+	for _, r := range g.asked {
+		if got := r.Header.Get("Authorization"); got != "Bearer gho_enterprise" {
+			t.Errorf("%s was asked with %q", r.URL, got)
+		}
+	}
+	if got := calls(); len(got) != 1 || got[0] != host {
+		t.Errorf("gh was asked for %q", got)
+	}
+	g.refuse = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusUnauthorized); return true }
+	w.fails("status 401")
+	g.refuse = nil
+	w.want()
+	if got := calls(); len(got) != 2 {
+		t.Errorf("after a refusal gh was asked for %q", got)
+	}
+	if said := fmt.Sprint(string(w.target.Saved), w.out, w.source.Summary(w.target)); strings.Contains(said, "gho_") {
+		t.Errorf("said %s", said)
+	}
+}
+
+// TestGitHub_NoTokenOfGH: who is not logged in, or has no gh, watches without a token.
+func TestGitHub_NoTokenOfGH(t *testing.T) {
+	for _, script := range []string{"echo no oauth token found for $4 >&2; exit 1", ""} {
+		g := newGitHub(t)
+		if script == "" {
+			t.Setenv("PATH", t.TempDir())
+		} else {
+			program(t, "gh", script)
+		}
+		w := g.watch("octo/app@main")
+		w.want()
+		for _, r := range g.asked {
+			if got := r.Header.Get("Authorization"); got != "" {
+				t.Errorf("%s was asked with %q", r.URL, got)
+			}
+		}
+		if log := strings.Join(w.out.Log, "\n"); !strings.Contains(log, "secret gh: there is none") {
+			t.Errorf("log %q", log)
+		}
+	}
+}
+
+// TestGitHub_TheTokenOfGHForEachHost: the names that gh knows hosts by. Nothing is asked over the network.
+func TestGitHub_TheTokenOfGHForEachHost(t *testing.T) {
+	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN"} {
+		t.Setenv(name, "")
+	}
+	calls := fakeGH(t, map[string]string{"github.com": "gho_public", "github.example": "gho_own", "octo.ghe.com": "gho_octo"})
+	registry := map[string]fetchers.Fetcher{}
+	header := ""
+	for name, f := range fetchers.All {
+		if name == "http" {
+			f.Fetch = func(_ context.Context, r fetchers.Request) (fetchers.Answer, error) {
+				header = r.Options["headers"].(map[string]string)["Authorization"]
+				return fetchers.Answer{}, &fetchers.Error{Word: "dns", Err: errors.New("no network here")}
+			}
+		}
+		registry[name] = f
+	}
+	_, source, found := specs.CheckFile("watch-github.yaml", specs.Options{Fetchers: registry})
+	if source == nil {
+		t.Fatal(written(found))
+	}
+	for _, c := range []struct{ api, host, token string }{
+		{"https://api.github.com", "github.com", "gho_public"}, {"https://github.example/api/v3", "github.example", "gho_own"},
+		{"https://api.octo.ghe.com", "octo.ghe.com", "gho_octo"}, {"https://other.example/api/v3", "other.example", ""},
+	} {
+		target, err := source.ParseTarget([]string{"octo/app#7", "--api", c.api})
+		if err != nil {
+			t.Fatal(err)
+		}
+		header = "?"
+		if _, err := source.Poll(t.Context(), target, time.Now()); err == nil || strings.Contains(err.Error(), "gho_") {
+			t.Errorf("%s: %v", c.api, err)
+		}
+		if got := calls(); got[len(got)-1] != c.host || strings.TrimPrefix(header, "Bearer ") != c.token {
+			t.Errorf("%s: gh was asked for %q, the header is %q", c.api, got, header)
 		}
 	}
 }
