@@ -56,6 +56,11 @@ func setUpScript(env *testscript.Env, bin string) error {
 		name, value, _ := strings.Cut(pair, "=")
 		env.Setenv(name, value)
 	}
+	recovering, err := filepath.Abs("../../examples/recover-workers.sh")
+	if err != nil {
+		return err
+	}
+	env.Setenv("RECOVER", recovering)
 	env.Setenv("RUN", w.run)
 	env.Setenv("W", filepath.Join(w.run, "workers", "bin"))
 	env.Defer(w.tearDown)
