@@ -1,6 +1,7 @@
 package csd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -259,7 +260,7 @@ func (f *Fleet) undo(l *launching, reason error) error {
 	return errors.Join(errs...)
 }
 
-// startError makes what a harness says of a failed start readable.
+// startError gives what a harness says of a failed start its kind and its hint.
 func startError(err error) error {
 	var died *harness.DiedError
 	var dialog *harness.DialogError
@@ -268,11 +269,11 @@ func startError(err error) error {
 	var arg *harness.ArgError
 	switch {
 	case errors.As(err, &died):
-		return &Error{Text: withScreen(err.Error(), died.Pane), Hint: died.Hint}
+		return &Error{Text: err.Error(), Hint: died.Hint}
 	case errors.As(err, &dialog):
-		return &Error{Kind: NeedsPerson, Text: withScreen(err.Error(), dialog.Pane), Hint: dialog.Hint}
+		return &Error{Kind: NeedsPerson, Text: err.Error(), Hint: dialog.Hint}
 	case errors.As(err, &late):
-		return &Error{Text: withScreen(err.Error(), late.Pane), Hint: "CSD_START_TIMEOUT_MS gives it longer"}
+		return &Error{Text: err.Error(), Hint: cmp.Or(late.Hint, "CSD_START_TIMEOUT_MS gives it longer")}
 	case errors.As(err, &missing):
 		return &Error{Text: err.Error(), Hint: missing.Hint()}
 	case errors.As(err, &arg):
@@ -292,7 +293,7 @@ func withScreen(text, pane string) string {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) == 0 || strings.Contains(text, strings.TrimSpace(lines[len(lines)-1])) {
+	if len(lines) == 0 {
 		return text
 	}
 	lines = lines[max(0, len(lines)-screenLines):]

@@ -3,7 +3,6 @@ package csd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/sessevents/sessevents/csd/tmux"
 )
@@ -38,12 +37,6 @@ func (f *Fleet) Prune(ctx context.Context) (names, files []string, err error) {
 	}
 	var errs []error
 	for _, o := range orphans {
-		if o.Name != "" {
-			if err := f.clear(ctx, o.Name); err != nil {
-				errs = append(errs, fmt.Errorf("worker %s: %w", o.Name, err))
-				continue
-			}
-		}
 		if err := f.root.Sweep(o); err != nil {
 			errs = append(errs, err)
 			continue

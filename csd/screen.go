@@ -25,6 +25,11 @@ func (s *screen) Capture(ctx context.Context) (string, error) {
 	return s.server.Capture(ctx, s.target, 0)
 }
 
+// History is Capture with lines that have scrolled out at the top.
+func (s *screen) History(ctx context.Context, lines int) (string, error) {
+	return s.server.Capture(ctx, s.target, lines)
+}
+
 func (s *screen) Keys(ctx context.Context, keys ...string) error {
 	return s.server.Keys(ctx, s.target, keys...)
 }

@@ -229,13 +229,21 @@ func (s *sending) nudge(ctx context.Context) (stands bool, err error) {
 	if s.harness.InComposer(text, s.pasted) {
 		return true, s.enter(ctx)
 	}
-	// An empty box of a client that says it is idle and has told of no prompt, twice: the text itself was lost.
-	if live, ok := s.live(ctx, s.pid); ok && live.State == harness.Idle && !s.busy && !s.other {
+	// An empty box of a client that is idle and has told of no prompt, twice: the text itself was lost.
+	if !s.busy && !s.other && s.idle(ctx, text) {
 		if s.retried++; s.retried == 2 {
 			return true, s.paste(ctx)
 		}
 	}
 	return false, nil
+}
+
+// idle reports whether the client does nothing: by its own word or, of one that says none, by its screen.
+func (s *sending) idle(ctx context.Context, screen string) bool {
+	if live, ok := s.live(ctx, s.pid); ok {
+		return live.State == harness.Idle
+	}
+	return harness.AtRest(s.harness, screen)
 }
 
 // patience is how much longer than its own time a prompt may take that has left the input box: it was taken, and only

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/tmux"
 	"github.com/sessevents/sessevents/internal/proc"
 )
@@ -193,9 +194,14 @@ func (w *Worker) takeDown(ctx context.Context, o StopOptions) error {
 	if err := w.harness.Return(ctx, w.forHarness()); err != nil {
 		w.fleet.note("note: a renewed login of worker %s is not copied back: %v", w.name, err)
 	}
-	if o.Keep && w.registered {
+	switch {
+	case o.Keep && w.registered:
 		if err := w.harness.Keep(ctx, w.forHarness(), w.meta); err != nil {
 			return fmt.Errorf("keep the session of worker %s: %w", w.name, err)
+		}
+	case w.registered: // what an earlier stop put aside goes with it
+		if err := harness.Forget(w.fleet.root, w.meta.SessionID); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	if err := w.remove(); err != nil {

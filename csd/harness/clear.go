@@ -1,6 +1,9 @@
 package harness
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Clear throws away what stands in the input box of a client in which no turn runs: a prompt that came back into it
 // when its turn was broken off, or what a person left half typed. A text that is pasted would be appended to it. It
@@ -35,6 +38,17 @@ func Clear(ctx context.Context, h Harness, s Screen) (thrown string, err error) 
 		}
 	}
 	return thrown, nil
+}
+
+// AtRest reports whether a screen shows an empty input box and no turn. It is for what is better asked otherwise where
+// the client says more of itself.
+func AtRest(h Harness, screen string) bool {
+	composer, _ := composerOf(h)
+	if composer == nil {
+		return false
+	}
+	text, ok := composer(screen)
+	return ok && text == "" && !strings.Contains(screen, "esc to interrupt") && !strings.Contains(screen, "Working")
 }
 
 // clearRounds is how often the keys are pressed at most: each round takes a few lines of a long text away.

@@ -79,7 +79,7 @@ func (r record) terminals(ctx context.Context, rollout string) []event.Task {
 	})
 	var all []event.Task
 	for _, t := range running {
-		all = append(all, event.Task{ID: t.ProcessID, Type: "shell", Status: "running", Command: t.Command})
+		all = append(all, event.Task{ID: t.CallID, Type: "shell", Status: "running", Command: t.Command})
 	}
 	return all
 }

@@ -270,7 +270,7 @@ func (y *claudePlay) permit(ctx context.Context, command string) error {
 	input := obj("command", command, "description", "asks")
 	y.setState("waiting", "permission prompt")
 	y.fire("PermissionRequest", y.payload("PermissionRequest", y.turn.id).and("tool_name", "Bash", "tool_input", input, "permission_suggestions", []any{}))
-	choice := y.ask(menu{
+	choice := y.askWithin(ctx, menu{
 		above: []string{strings.Repeat("─", y.width), " Bash command", "", " " + command, " This command requires approval", "", " Do you want to proceed?"},
 		items: []string{"Yes", "Yes, and switch to auto mode", "No"}, numbered: true, cursor: "❯", below: "Esc to cancel · Tab to amend", digits: true,
 	})

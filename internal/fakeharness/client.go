@@ -1,6 +1,7 @@
 package fakeharness
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -216,15 +217,27 @@ func (c *client) pressMenu(k key) bool {
 }
 
 // ask opens a menu and waits for the answer: an entry, or -1. It must not be called from the loop.
-func (c *client) ask(m menu) int {
+func (c *client) ask(m menu) int { return c.askWithin(context.Background(), m) }
+
+// askWithin is ask of a menu that ends with ctx, as when its turn is broken off; the choice is -1 then.
+func (c *client) askWithin(ctx context.Context, m menu) int {
 	c.mu.Lock()
 	c.menu, c.chosen = &m, make(chan int, 1)
 	chosen := c.chosen
 	c.mu.Unlock()
 	c.changed()
-	choice := <-chosen
-	c.changed()
-	return choice
+	defer c.changed()
+	select {
+	case choice := <-chosen:
+		return choice
+	case <-ctx.Done():
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.chosen == chosen {
+			c.menu = nil
+		}
+		return -1
+	}
 }
 
 // changed lets the screen be drawn again.
