@@ -381,7 +381,7 @@ func (c *compiler) narrow() {
 			return
 		}
 	}
-	c.out.narrow = narrow(c.out.extract.tree)
+	c.out.narrow = c.out.narrowToRules(narrow(c.out.extract.tree))
 }
 
 // shape says what the saved cursors are: where it is another one, they mean nothing any more.

@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// program compiles an extract.
-func program(t *testing.T, code string) *query {
+// extractOf compiles an extract.
+func extractOf(t *testing.T, code string) *query {
 	t.Helper()
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: code, Line: 1, Column: 1}
 	r := &reader{src: newSource("q.yaml", []byte(code)), node: n}
@@ -94,7 +94,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 		case 1, 2:
 			code += fmt.Sprintf(` | {a, "k": %s, b: %s}`, path(), path())
 		}
-		q := program(t, code)
+		q := extractOf(t, code)
 		if q.quick == nil {
 			t.Fatalf("%s is not plain", code)
 		}
@@ -130,7 +130,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 	if known < 1000 {
 		t.Errorf("only %d answers: the test says too little", known)
 	}
-	q := program(t, ".lines[]")
+	q := extractOf(t, ".lines[]")
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := q.run(ended, map[string]any{"lines": []any{1}}, []any{nil, 0}, 1); err == nil {
