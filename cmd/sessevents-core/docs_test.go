@@ -10,52 +10,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sessevents/sessevents/cmd/internal/script"
 )
 
 const cliDocs = "../../docs/cli.md"
 
-// TestDocsShowWhatTheProgramPrints runs the commands of docs/cli.md, those behind `$ ` in its console blocks, one
-// after the other as a shell would, and compares what they print. UPDATE_DOCS=1 writes it down anew.
+// TestDocsShowWhatTheProgramPrints runs the commands of docs/cli.md.
 func TestDocsShowWhatTheProgramPrints(t *testing.T) {
-	text, err := os.ReadFile(cliDocs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := newDocShell(t)
-	var now strings.Builder
-	inBlock, ran := false, 0
-	for line := range strings.Lines(string(text)) {
-		command, isCommand := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ ")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inBlock = strings.HasPrefix(line, "```console")
-			now.WriteString(line)
-		case !inBlock:
-			now.WriteString(line)
-		case isCommand:
-			ran++
-			now.WriteString(line + shell.run(command))
-		}
-	}
-	if ran < 20 {
-		t.Errorf("only %d commands were found", ran)
-	}
-	if now.String() == string(text) {
-		return
-	}
-	if os.Getenv("UPDATE_DOCS") != "" {
-		if err := os.WriteFile(cliDocs, []byte(now.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, got := strings.Split(string(text), "\n"), strings.Split(now.String(), "\n")
-	for i := range want {
-		if i >= len(got) || want[i] != got[i] {
-			t.Fatalf("docs/cli.md:%d says\n\t%s\nand the program\n\t%s", i+1, want[i], strings.Join(got[min(i, len(got)):min(i+6, len(got))], "\n\t"))
-		}
-	}
-	t.Fatal("the program prints more than docs/cli.md says")
+	script.CheckPage(t, cliDocs, 20, newDocShell(t).run)
 }
 
 // docShell runs commands in a folder of its own and makes the same of what they print each time.

@@ -1,5 +1,5 @@
-// Package script has the commands that the stories of testdata/script need beyond those of testscript. Tests of the
-// programs use it.
+// Package script is for the tests of the programs: the commands that the stories of testdata/script need beyond those of
+// testscript, and the pages of the documentation that show what a program prints.
 package script
 
 import (
