@@ -336,11 +336,11 @@ func TestF41_TheTerminalsOfCodexComeFromItsRollout(t *testing.T) {
 		}
 	}
 	add(begun("call_13", "58690", "sleep 987")...)
-	if got := running(); got != "58690 sleep 987" {
+	if got := running(); got != "call_13 sleep 987" {
 		t.Errorf("one: %s", got)
 	}
 	add(begun("call_17", "97634", "top")...)
-	if got := running(); got != "58690 sleep 987, 97634 top" {
+	if got := running(); got != "call_13 sleep 987, call_17 top" {
 		t.Errorf("two: %s", got)
 	}
 	state, err := r.State("w")
@@ -349,7 +349,7 @@ func TestF41_TheTerminalsOfCodexComeFromItsRollout(t *testing.T) {
 		t.Errorf("%+v, %v", state, err)
 	}
 	add(`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"call_13","process_id":"58690","status":"failed","exit_code":143}}}`)
-	if got := running(); got != "97634 top" {
+	if got := running(); got != "call_17 top" {
 		t.Errorf("the first one ended: %s", got)
 	}
 	// A rollout of which far too much is unread is left to csd's own commands.

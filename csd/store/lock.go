@@ -78,8 +78,9 @@ func (r *Root) retry(ctx context.Context, name string, do func() error) error {
 	}
 }
 
-// metaWait is how long a process waits for another one that is changing a meta, which takes it a moment.
-const metaWait = 3 * time.Second
+// metaWait is how long a process waits for another one that is changing a meta, which takes it a moment. On a busy
+// machine a hundred that register at once have been seen to need five seconds, and a hook that gives up loses its line.
+const metaWait = 8 * time.Second
 
 // withMeta runs do under the lock of a worker's meta.
 func (r *Root) withMeta(name string, do func() error) error {
