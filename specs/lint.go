@@ -31,6 +31,7 @@ func check(s *Spec, found Diagnostics, o Options) (*Spec, *Source, Diagnostics) 
 	if s.root != nil {
 		l := &linter{reader: &reader{src: s.src}, spec: s}
 		l.doubts(source)
+		found.commentHints(s.root)
 		found = append(found, l.found...)
 	}
 	if found.HasErrors() {
@@ -100,6 +101,7 @@ func (l *linter) doubts(source *Source) {
 	if len(s.tests) == 0 {
 		l.put(Diagnostic{Line: s.root.Line, Column: s.root.Column, Severity: Warning, Code: "no-tests", Message: "the spec has no tests", Hint: "`sessevents try --record FILE` writes one from what it sees"})
 	}
+	l.comments(s.root)
 	for _, st := range s.steps {
 		l.stepDoubts(st)
 	}

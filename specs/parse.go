@@ -150,6 +150,9 @@ func (r *reader) syntax(err error) {
 	if m == nil {
 		m = []string{"", "", err.Error()}
 	}
+	if r.reportTrap() {
+		return
+	}
 	line, _ := strconv.Atoi(m[1])
 	d := Diagnostic{Line: max(line, 1), Column: 1, Code: "yaml", Message: m[2]}
 	for _, t := range yamlTraps() {
