@@ -8,12 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -54,7 +51,7 @@ type expression struct {
 	from    int  // byte of the scalar where it begins
 	code    string
 	program *vm.Program
-	tree    ast.Node // as it was written
+	tree    ast.Node // of a condition, as it was written
 	quick   quick    // the condition, where it is a plain one
 	shape   *shape
 	used    map[string]bool
@@ -89,11 +86,8 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 		}
 		return nil
 	}
-	env := types.Map{budgetName: types.Any, secretsName: types.Any}
-	for name := range sc.names {
-		env[name] = types.Any
-	}
-	tree, err := parser.ParseWithConfig(code, conf.New(env))
+	known := r.library.of(sc.names)
+	tree, err := parser.ParseWithConfig(code, known)
 	if err != nil {
 		e.report(r, err)
 		return nil
@@ -113,23 +107,16 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	if bad {
 		return nil
 	}
-	options := []expr.Option{expr.Env(env), expr.Optimize(false)}
-	strict := options
 	if mode.bool {
-		strict = append(slices.Clone(options), expr.AsBool())
+		e.tree, e.quick = tree.Node, quickly(tree.Node)
+		if tree, err = parser.ParseWithConfig(code, known); err != nil { // the program is made of a tree of its own
+			e.report(r, err)
+			return nil
+		}
 	}
-	// Once as it stands, for the type faults that the library knows; then with our own numbers, which know more of
-	// times and durations than the library does.
-	if _, err = expr.Compile(code, strict...); err == nil || strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
-		options = append(append(options, functions()...), expr.Patch(&patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil}))
-		e.program, err = expr.Compile(code, options...)
-	}
-	if err != nil {
+	if e.program, err = r.library.program(tree, known, mode, &patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil}); err != nil {
 		e.report(r, err)
 		return nil
-	}
-	if e.tree = tree.Node; mode.bool {
-		e.quick = quickly(e.tree)
 	}
 	return e
 }

@@ -16,6 +16,7 @@ type reader struct {
 	src      *source
 	found    Diagnostics
 	compiled int // expressions so far
+	library  library
 	node     *yaml.Node
 	trace    []int // of node
 }
