@@ -32,7 +32,7 @@ type Diagnostic struct {
 	Message string `json:"message"`
 	// Hint says what to write instead; it may be empty.
 	Hint string `json:"hint,omitempty"`
-	// Source is the line it stands in.
+	// Source is the line it stands in; in JSON it is left out where it is very long.
 	Source string `json:"source,omitempty"`
 }
 

@@ -27,10 +27,16 @@ func (ds Diagnostics) Write(w io.Writer, format string, color bool) error {
 	return fmt.Errorf("no format %q: one of %s", format, strings.Join(Formats, ", "))
 }
 
+// maxSource bounds a line that is written with its fault: a reader of JSON has the file.
+const maxSource = 2000
+
 // writeJSON writes one list of objects.
 func (ds Diagnostics) writeJSON(w io.Writer) error {
-	if ds == nil {
-		ds = Diagnostics{}
+	ds = append(Diagnostics{}, ds...)
+	for i := range ds {
+		if len(ds[i].Source) > maxSource {
+			ds[i].Source = ""
+		}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -1,9 +1,11 @@
 package specs_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -211,4 +213,31 @@ func TestManyFaultsEndSoon(t *testing.T) {
 			t.Logf("%s: %d faults in %s", name, len(got), took)
 		}
 	}
+}
+
+// TestManyFaultsTakeLittleMemory: 500 faults in one line of nearly a megabyte hold the line once, and print little.
+func TestManyFaultsTakeLittleMemory(t *testing.T) {
+	src := []byte(strings.Replace(base, `"${item.id}"`, `"`+strings.Repeat("${x}", 200_000)+`"`, 1))
+	before := heap()
+	_, _, found := specs.Check("spec.yaml", src, real)
+	if grown := int64(heap()) - int64(before); len(found) < 500 || len(found) > 502 || grown > 20<<20 {
+		t.Errorf("%d faults hold %d bytes", len(found), grown)
+	}
+	for _, format := range specs.Formats {
+		var b bytes.Buffer
+		if err := found.Write(&b, format, false); err != nil || b.Len() > 500*1500 {
+			t.Errorf("%s: %d bytes, %v", format, b.Len(), err)
+		}
+		if format == "text" && !strings.Contains(b.String(), "| …x}${x}") {
+			t.Errorf("drawn as\n%s", b.String()[:1000])
+		}
+	}
+}
+
+// heap is what lives on the heap.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

@@ -13,6 +13,9 @@ type source struct {
 	file  string
 	text  []byte
 	lines []int // byte offset of the start of each line
+
+	shown     int // the line that was asked for last
+	shownText string
 }
 
 func newSource(file string, text []byte) *source {
@@ -50,11 +53,19 @@ func lineBreak(text []byte) int {
 	return 0
 }
 
-// line is the text of a line, counted from 1, without its end.
+// line is the text of a line, counted from 1, without its end. Many faults may stand in one long line: it is made once.
+// It is for one goroutine.
 func (s *source) line(n int) string {
 	if n < 1 || n > len(s.lines) {
 		return ""
 	}
+	if s.shown != n {
+		s.shown, s.shownText = n, s.lineText(n)
+	}
+	return s.shownText
+}
+
+func (s *source) lineText(n int) string {
 	end := len(s.text)
 	if n < len(s.lines) {
 		end = s.lines[n]

@@ -34,6 +34,7 @@ func (ds Diagnostics) WriteText(w io.Writer, color bool) error {
 		fmt.Fprintf(&b, "%s: %s: %s %s\n", paint("1", printable(d.place())), severity, printable(d.Message), paint("2", "["+d.Code+"]"))
 		if d.Source != "" {
 			number := strconv.Itoa(d.Line)
+			d = d.window()
 			fmt.Fprintf(&b, " %s | %s\n", number, printable(d.Source))
 			fmt.Fprintf(&b, " %s | %s%s\n", strings.Repeat(" ", len(number)), padding(d.Source, d.Column-1), paint("1;32", "^"+strings.Repeat("~", underline(d)-1)))
 		}
@@ -43,6 +44,31 @@ func (ds Diagnostics) WriteText(w io.Writer, color bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// maxShown is how many characters of a line are drawn.
+const maxShown = 200
+
+// window is the diagnostic with the part of a long line around its place. Whatever the file is like, a fault costs its
+// reader no more than that.
+func (d Diagnostic) window() Diagnostic {
+	if len(d.Source) <= maxShown {
+		return d
+	}
+	runes := []rune(d.Source)
+	if len(runes) <= maxShown {
+		return d
+	}
+	from := min(max(d.Column-1-maxShown/2, 0), len(runes)-maxShown)
+	shown, before := string(runes[from:from+maxShown]), ""
+	if from > 0 {
+		before = "…"
+	}
+	if from+maxShown < len(runes) {
+		shown += "…"
+	}
+	d.Source, d.Column, d.Width = before+shown, d.Column-from+len([]rune(before)), min(d.Width, maxShown)
+	return d
 }
 
 // padding is white space as wide as the first n characters of a line: tabs stay tabs, wide characters take two.
