@@ -269,7 +269,7 @@ func (t *template) member(env map[string]any) (any, error) {
 // spokenEnv is what a text sees: the target, which the user typed, and spoken values. What the polled system said and
 // no type lets through is not in it, so no expression can say it.
 func (t *turn) spokenEnv(tpl *template, r run) map[string]any {
-	lost := func(what string) { t.withhold(what, r.name) }
+	lost := func(what string) { t.withhold(what, r.called()) }
 	return t.src.spokenEnv(tpl, t.env, r.item, r.rawCursor, lost)
 }
 

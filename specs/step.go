@@ -46,22 +46,34 @@ type run struct {
 	cursor                  any // saved, typed
 	rawCursor               any
 	key                     string // as JSON; empty without `key`
-	name                    string // how the log calls the item
+	name                    string // how the log calls the item; empty: by its number
+	number                  int    // of the item
 	appeared, changed, gone bool
 	told                    bool // it was gone in the poll before: only a rule that waits still sees it so
 	kept                    bool // it is not forgotten yet
 }
 
+// called is how the log calls the item. Nearly none of the lines of a stream is ever named.
+func (r *run) called() string {
+	if r.name != "" {
+		return r.name
+	}
+	return fmt.Sprintf("item %d", r.number)
+}
+
+// absentNames are what may stand for nothing in a run.
+var absentNames = []string{"item", "cursor"}
+
 // absent are the names that stand for nothing in this run.
-func (r run) absent() []string {
-	var names []string
-	if r.item == nil {
-		names = append(names, "item")
+func (r *run) absent() []string {
+	from, to := 0, len(absentNames)
+	if r.item != nil {
+		from++
 	}
-	if r.rawCursor == nil {
-		names = append(names, "cursor")
+	if r.rawCursor != nil {
+		to--
 	}
-	return names
+	return absentNames[from:to]
 }
 
 // step runs extract, cursors and rules. old is what was saved; first says that this is the target's first poll.
@@ -120,6 +132,7 @@ func (t *turn) extract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.items, t.typed = slices.Grow(t.items, len(items)), slices.Grow(t.typed, len(items))
 	for _, it := range items {
 		if it != nil {
 			t.items = append(t.items, it)
@@ -201,9 +214,9 @@ func (t *turn) runs() ([]run, error) {
 		return []run{r}, nil
 	}
 	t.moved = t.moved || t.old.Gone
-	var runs []run
+	runs := make([]run, 0, len(t.items))
 	for i, it := range t.items {
-		r := run{item: it, typed: t.typed[i], cursor: cur, rawCursor: raw, name: fmt.Sprintf("item %d", i+1)}
+		r := run{item: it, typed: t.typed[i], cursor: cur, rawCursor: raw, number: i + 1}
 		if !t.src.stream {
 			r.appeared = raw == nil && !t.first
 			r.changed = raw != nil && !value.Equal(next, raw)

@@ -152,7 +152,7 @@ func (t *turn) traceRule(kind string, until bool, e *expression, r run, holds bo
 	if t.trace == nil {
 		return
 	}
-	rt := RuleTrace{Kind: kind, Until: until, Item: r.name, Holds: holds, Why: []string{}}
+	rt := RuleTrace{Kind: kind, Until: until, Item: r.called(), Holds: holds, Why: []string{}}
 	if err != nil {
 		rt.Error = err.Error()
 	}
