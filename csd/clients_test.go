@@ -1,6 +1,8 @@
 package csd_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -151,5 +153,21 @@ func TestSend_APromptThatPiWouldLoseIsRefused(t *testing.T) {
 	ended, err := r.waits("w", 0)
 	if err != nil || !strings.Contains(ended.Event.LastAssistantMessage, "Recovered") {
 		t.Errorf("%+v, %v", ended.Event, err)
+	}
+}
+
+// TestF60_CodexAsksWhetherToTrustHooks, where the switch that forbids the question is not known to it: the launch trusts
+// csd's own, and the events come.
+func TestF60_CodexAsksWhetherToTrustHooks(t *testing.T) {
+	r := newRig(t).asUser("codex")
+	program := filepath.Join(r.dir, "codex")
+	r.must(os.WriteFile(program, []byte(`#!/bin/sh
+for a; do shift; [ "$a" = --dangerously-bypass-hook-trust ] || set -- "$@" "$a"; done
+exec "`+filepath.Join(r.dir, "bin", "codex")+`" "$@"
+`), 0o700))
+	r.with("CSD_CODEX_BIN", program)
+	r.launch("codex", "w")
+	if got := r.converse("w", "hello"); got != "Echo: hello" {
+		t.Errorf("%q", got)
 	}
 }

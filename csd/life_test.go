@@ -317,6 +317,53 @@ func TestReadEvents_FollowSleepsUntilItsWorkerIsStopped(t *testing.T) {
 	}
 }
 
+// TestList_OneBrokenWorkerHidesNobody: its events cannot be read, and the others are listed.
+func TestList_OneBrokenWorkerHidesNobody(t *testing.T) {
+	r := newRig(t)
+	r.launch("claude", "a")
+	r.launch("claude", "b")
+	path, err := r.worker("a").EventsFile()
+	r.must(err)
+	r.must(os.Remove(path))
+	r.must(os.Mkdir(path, 0o700))
+	list, err := r.fleet().List(t.Context(), csd.ListOptions{Detail: true})
+	if err != nil || len(list) != 2 || list[0].State != csd.Unknown || list[1].State != csd.Idle {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if !strings.Contains(r.notes.String(), "worker a") {
+		t.Errorf("notes: %s", r.notes)
+	}
+}
+
+// TestReadEvents_FollowRepeatsNothingOfItsBacklog: what comes while the backlog is printed comes once.
+func TestReadEvents_FollowRepeatsNothingOfItsBacklog(t *testing.T) {
+	r := newRig(t)
+	r.launch("claude", "w")
+	w := r.worker("w")
+	path, err := w.EventsFile()
+	r.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var got []string
+	out := writerFunc(func(p []byte) {
+		for line := range strings.Lines(string(p)) {
+			if got = append(got, line); len(got) == 1 { // one more while the backlog is on its way
+				r.must(event.Append(path, event.Event{Name: event.PreToolUse, At: time.Now(), Worker: "w", ToolUseID: "meanwhile"}))
+			}
+			if strings.Contains(line, "meanwhile") {
+				cancel()
+			}
+		}
+	})
+	r.must(w.ReadEvents(ctx, out, csd.EventsOptions{Last: -1, Follow: true}))
+	if len(got) != 2 || !strings.Contains(got[0], "session_start") || !strings.Contains(got[1], "meanwhile") {
+		t.Errorf("%q", got)
+	}
+}
+
+type writerFunc func(p []byte)
+
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
+
 func TestList_WorkTrees(t *testing.T) {
 	r := newRig(t)
 	if _, err := exec.LookPath("git"); err != nil {

@@ -3,7 +3,6 @@ package csd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,9 +44,17 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 			errs[i] = w.detail(ctx, &list[i])
 		}
 	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	for i, err := range errs { // one worker's files are no reason not to show the others
+		if err == nil {
+			continue
+		}
+		if _, find := f.root.Find(workers[i].name); find != nil {
+			list[i].Name = "" // stopped just now
+			continue
+		}
+		f.note("note: worker %s: %v", workers[i].name, err)
 	}
+	list = slices.DeleteFunc(list, func(s Status) bool { return s.Name == "" })
 	if !o.All {
 		list = slices.DeleteFunc(list, func(s Status) bool { return s.State == Gone })
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (w *Worker) ReadEvents(ctx context.Context, out io.Writer, o EventsOptions)
 	var from int64
 	var err error
 	if o.Last < 0 && !o.Follow {
-		return w.printAll(ctx, out, o)
+		return w.printAll(ctx, out, o, math.MaxInt64)
 	}
 	if from, err = event.Size(w.events()); errors.Is(err, os.ErrNotExist) {
 		if !o.Follow {
@@ -85,15 +86,21 @@ func (w *Worker) noEvents() error {
 	return failf("", "worker %s has no events yet", w.name)
 }
 
-// printAll writes every event.
-func (w *Worker) printAll(ctx context.Context, out io.Writer, o EventsOptions) error {
+// printAll writes every event that ends at or before an offset.
+func (w *Worker) printAll(ctx context.Context, out io.Writer, o EventsOptions, upTo int64) error {
 	buffered := &lineWriter{out: out}
 	for line, err := range event.Forward(w.events(), 0) {
+		if errors.Is(err, os.ErrNotExist) && o.Follow {
+			return nil
+		}
 		if errors.Is(err, os.ErrNotExist) {
 			return w.noEvents()
 		}
 		if err != nil {
 			return err
+		}
+		if line.End > upTo { // it came meanwhile, and is for who follows
+			break
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -110,7 +117,7 @@ func (w *Worker) printAll(ctx context.Context, out io.Writer, o EventsOptions) e
 // printLast writes the last events that end at or before an offset.
 func (w *Worker) printLast(ctx context.Context, out io.Writer, o EventsOptions, upTo int64) error {
 	if o.Last < 0 {
-		return w.printAll(ctx, out, o)
+		return w.printAll(ctx, out, o, upTo)
 	}
 	var lines [][]byte
 	if o.Last > 0 {

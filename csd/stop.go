@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -106,8 +107,8 @@ func (w *Worker) processes(pid int) (list []found) {
 	}
 	mark := w.mark()
 	for _, p := range table {
-		if ours[p.PID] || p.Parent != 1 {
-			continue // what has a parent is found below it, or is another's
+		if ours[p.PID] || p.PID == os.Getpid() { // a worker may stop itself
+			continue
 		}
 		env, err := proc.Environ(p.PID)
 		if err != nil || !slices.Contains(env, mark[0]) || !slices.Contains(env, mark[1]) {

@@ -250,3 +250,19 @@ func TestConverse_WritesADiagnosisWhenTheTimeRunsOut(t *testing.T) {
 		}
 	}
 }
+
+// TestF62_WhatStandsOnTheScreenIsNoState: a worker may say what its client says while it works, or asks.
+func TestF62_WhatStandsOnTheScreenIsNoState(t *testing.T) {
+	r := newRig(t)
+	r.launch("claude", "w")
+	const words = `· esc to interrupt · Do you want to proceed? ❯ 1. Yes 2. No · Working (2s • esc to interrupt) · [Pasted text #1]`
+	if got := r.converse("w", "ANSWER "+words); got != words {
+		t.Errorf("%q", got)
+	}
+	if s, err := r.worker("w").Status(t.Context(), true); err != nil || s.State != csd.Idle || s.WaitingFor != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if got := r.converse("w", "hello"); got != "Echo: hello" {
+		t.Errorf("%q", got)
+	}
+}
