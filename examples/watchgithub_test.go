@@ -484,8 +484,10 @@ func TestGitHub_TheTokenOfGHForEachHost(t *testing.T) {
 		t.Fatal(written(found))
 	}
 	for _, c := range []struct{ api, host, token string }{
-		{"https://api.github.com", "github.com", "gho_public"}, {"https://github.example/api/v3", "github.example", "gho_own"},
-		{"https://api.octo.ghe.com", "octo.ghe.com", "gho_octo"}, {"https://other.example/api/v3", "other.example", ""},
+		{"https://api.github.com", "github.com", "gho_public"},
+		{"https://github.example/api/v3", "github.example", "gho_own"},
+		{"https://api.octo.ghe.com", "octo.ghe.com", "gho_octo"},
+		{"https://other.example/api/v3", "other.example", ""},
 	} {
 		target, err := source.ParseTarget([]string{"octo/app#7", "--api", c.api})
 		if err != nil {

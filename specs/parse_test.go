@@ -76,6 +76,8 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"expr over two plain lines", "when: changed", "when: item.id == \"é\"\n      && item.m > 1", "10:15 unknown-name"},
 		{"expr in a flow map", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.n >, kind: a, text: "ä ${itm.id}"}`, "9:19 expr 9:42 unknown-name"},
 		{"jq in a block", "extract: .size", "extract: |\n  .size |\n    foo(.)", "8:5 jq"},
+		{"jq that ends too soon", "extract: .size", "extract: |\n  .size | map(\n\n", "7:15 jq"},
+		{"expr that ends too soon", "when: changed", "when: |\n      changed &&\n", "10:17 expr"},
 		{"jq syntax", "extract: .size", "extract: '.\"ä\" | ]'", "6:18 jq"},
 		{"text type", `text: "${item.id}"`, `text: "x ${item.prose}"`, "11:21 text-speaks"},
 		{"doc in a text", `text: "${item.id}"`, `text: "${doc.body}"`, "11:14 doc-in-text"},

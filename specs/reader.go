@@ -69,6 +69,8 @@ func (r *reader) inside(n *yaml.Node, at, width int, severity Severity, code, me
 	if len(r.found) >= maxFound {
 		return
 	}
+	// What ends too soon ends in its last line, not below it.
+	at = min(at, len(strings.TrimRight(n.Value, " \t\r\n")))
 	if r.node != n { // a long text may have many faults
 		r.node, r.trace = n, r.src.trace(n)
 	}

@@ -132,9 +132,7 @@ func LintReference(o Options) string {
 		"Made by `go test ./specs -update` from the table of codes; each output is what `sessevents lint` prints.\n\n" +
 		"An **error** keeps a spec from running, a **warning** is a doubt. The exit code of `lint` is 0 where there is neither, 1 where there is one, 2 where it was called wrongly. " +
 		"Codes are stable: tools may match on them (`--format json`, `sarif`, `github`).\n\n" +
-		"The form is the one that actionlint made familiar for workflows: `file:line:column: message [kind]`, the line, a caret. " +
-		"Here a line `hint:` follows that says what to write, and a place inside jq or expr is a place in the file, also in " +
-		"quoted, folded and block strings: [twenty faults in one file](../specs/testdata/twenty-faults.out).\n\n" +
+		comparedWithActionlint(o) +
 		"The examples change a line of this spec, which is clean:\n\n```yaml\n" + ExampleSpec + "```\n")
 	for _, c := range Codes {
 		fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n", c.Code, c.Help, c.Severity)
@@ -161,5 +159,51 @@ func LintReference(o Options) string {
 			fmt.Fprintf(&b, "\nWrite instead:\n\n```yaml\n%s\n```\n", strings.TrimRight(c.Good, "\n"))
 		}
 	}
+	return b.String()
+}
+
+// comparedSpec has the faults of a workflow that actionlint was run on: a name, a name in a folded block, a key, and an
+// end that comes too soon in a literal block.
+const comparedSpec = `version: 1
+name: compared
+interval: 15s
+target: {args: [path]}
+fetch: {stat: {path: "${target.path}"}}
+extract: |
+  .size | contains(
+item: {id: id, n: count}
+rules:
+  - when: itm.n > 1
+    kind: large
+    text: >-
+      one
+      "é" ${cursor.m}
+    levle: note
+tests: [{name: starts, target: [/x], polls: [{fetch: {size: null}, events: []}]}]
+`
+
+// comparedWithActionlint sets the form of lint beside the one that it was taken from.
+func comparedWithActionlint(o Options) string {
+	var b strings.Builder
+	b.WriteString("## The form\n\n" +
+		"It is the one that [actionlint](https://github.com/rhysd/actionlint) made familiar for workflows: `file:line:column: message [kind]`, the line, a caret. " +
+		"This is what actionlint 1.7.7 says of a workflow with a misspelt name, another one in a folded block, a misspelt key, and a call without its end in a literal block " +
+		"(its lists of names are cut here):\n\n" +
+		"```text\n" +
+		"x.yaml:6:23: property \"evnt\" is not defined in object type {action: string; action_path: string; …} [expression]\n" +
+		"  |\n6 |       - run: echo ${{ github.evnt.number }}\n  |                       ^~~~~~~~~~~~~~~~~~\n" +
+		"x.yaml:7:39: property \"os\" is not defined in object type {} [expression]\n" +
+		"x.yaml:11:9: unexpected key \"wiht\" for \"step\" section. expected one of \"continue-on-error\", \"env\", \"id\", … [syntax-check]\n" +
+		"   |\n11 |         wiht: {ref: main}\n   |         ^~~~~\n" +
+		"x.yaml:12:43: unexpected end of input while parsing arguments of function call. expecting \",\", \")\" [expression]\n" +
+		"```\n\n" +
+		"The second fault stands in line 9 and the fourth in line 13: inside of blocks actionlint counts from the line of the key, and draws nothing. " +
+		"A spec with the same four faults:\n\n```text\n")
+	_, _, found := Check("compared.yaml", []byte(comparedSpec), o)
+	_ = found.WriteText(&b, false)
+	b.WriteString("```\n\n" +
+		"A place inside jq or expr is a place in the file, also in quoted, folded and block strings and behind letters of several bytes; " +
+		"the caret spans the word; a line `hint:` says what to write; and the severity is named, since there are warnings. " +
+		"[Twenty faults in one file](../specs/testdata/twenty-faults.out) are twenty diagnostics.\n\n## The codes\n\n")
 	return b.String()
 }
