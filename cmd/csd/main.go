@@ -16,13 +16,13 @@ import (
 const gcPercent = 400
 
 func main() {
-	debug.SetGCPercent(gcPercent)
 	if len(os.Args) > 1 && os.Args[1] == hook.Word { // an agent waits for each of these calls: nothing else is begun
 		signal.Ignore(hook.Ignored...)
 		hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
 		os.Exit(exitOK)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else it ends the process, and loudly: `csd read-events | head -1`
+	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	code := run(ctx, os.Args, world{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ(), exe: os.Executable})
 	stop()
