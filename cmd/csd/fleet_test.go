@@ -1,65 +1,16 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sessevents/sessevents/fetchers"
-	"github.com/sessevents/sessevents/internal/fakeharness"
 	"github.com/sessevents/sessevents/specs"
 )
-
-// place is surroundings for a test in Go.
-type place struct {
-	*testing.T
-	*surroundings
-}
-
-func newPlace(t *testing.T) *place {
-	t.Helper()
-	bin := t.TempDir()
-	fakeharness.Install(t, bin)
-	w, err := newWorld(t.TempDir(), bin+":"+os.Getenv("PATH")) // csd itself is on the PATH of TestMain
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.tearDown)
-	return &place{t, w}
-}
-
-// sh runs commands that must succeed and returns what they print.
-func (p *place) sh(script string) string {
-	p.Helper()
-	out, err := p.command("sh", "-ec", script).Output()
-	if err != nil {
-		var words []byte
-		if e, ok := err.(*exec.ExitError); ok { //nolint:errorlint // it is not wrapped
-			words = e.Stderr
-		}
-		p.Fatalf("%s\n%v\n%s", script, err, words)
-	}
-	return string(out)
-}
-
-// eventually runs commands until they succeed.
-func (p *place) eventually(script string) {
-	p.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		out, err := p.command("sh", "-ec", script).CombinedOutput()
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			p.Fatalf("waited in vain for\n%s\n%s", script, out)
-		}
-	}
-}
 
 const listSample = "../../examples/testdata/csd-list.json"
 
@@ -84,7 +35,7 @@ func TestList_IsWhatTheSpecForFleetsIsTestedWith(t *testing.T) {
 		$W/api converse one && $W/api converse two && printf 'BG sleep 1000\nANSWER it runs' | $W/api converse -
 		$W/api send HANG
 		! $W/docs converse 'ERR 429'`)
-	got := normalList(p.sh("csd list --json --all"), p.surroundings)
+	got := p.normal(p.sh("csd list --json --all"))
 	want, err := os.ReadFile(listSample)
 	if err != nil {
 		t.Fatal(err)
@@ -98,28 +49,6 @@ func TestList_IsWhatTheSpecForFleetsIsTestedWith(t *testing.T) {
 	if err := os.WriteFile(listSample, []byte(got), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// normalList puts what stays the same in the place of ids, times and paths.
-func normalList(text string, w *surroundings) string {
-	text = strings.NewReplacer(
-		w.run+"/workers", "/tmp/csd-workers", fmt.Sprintf("%s/tmux-%d", w.run, os.Getuid()), "/tmp/tmux-1000", w.dir+"/home", "/home/ann", w.dir+"/src", "/srv/src",
-		strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(w.dir+"/src"), "-srv-src",
-	).Replace(text)
-	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "2026-11-30T14:02:11Z")
-	for pattern, with := range map[string]string{
-		`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d`: "2026-11-30T14-02-11", `(T\d\d-\d\d-\d\d)-\d+Z`: "$1-000Z",
-		`sessions/\d{4}/\d\d/\d\d/`: "sessions/2026/11/30/", `"id": "\w+"`: `"id": "b4c0ffee1"`,
-	} {
-		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
-	}
-	ids := map[string]string{}
-	return regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`).ReplaceAllStringFunc(text, func(id string) string {
-		if ids[id] == "" {
-			ids[id] = strings.Repeat("0123456789abcdef"[len(ids)+1:len(ids)+2], 8) + "-7a0e-4e53-9f3c-0d6f6f6d1c11"
-		}
-		return ids[id]
-	})
 }
 
 // TestSE9_3_Fleet_OfRealWorkers runs the shipped spec on the program itself: what it makes of a list, the recorded one
@@ -170,7 +99,8 @@ func TestSE9_3_Fleet_OfRealWorkers(t *testing.T) {
 	poll("api: turn 3 ended, 0 tasks in the background", "docs: turn 2 ended, 1 tasks in the background")
 	p.sh("! $CSD_WORKER_DIR/bin/api converse 'PERMIT ls'")
 	poll("api: waits for a person, permission")
-	p.sh("tmux kill-session -t =api; $CSD_WORKER_DIR/bin/docs stop")
+	p.sh("kill -9 $(tmux display-message -p -t =api: '#{pane_pid}'); $CSD_WORKER_DIR/bin/docs stop")
+	p.eventually("! tmux has-session -t =api")
 	poll("api: exited", "docs: exited")
 	p.sh("csd prune")
 	poll()

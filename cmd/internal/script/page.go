@@ -16,12 +16,16 @@ func CheckPage(t *testing.T, path string, least int, run func(command string) st
 		t.Fatal(err)
 	}
 	var now strings.Builder
-	inBlock, ran := false, 0
+	fence, inBlock, ran := "", false, 0 // the fence of the block that we are in
 	for line := range strings.Lines(string(text)) {
 		command, isCommand := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ ")
 		switch {
-		case strings.HasPrefix(line, "```"):
-			inBlock = strings.HasPrefix(line, "```console")
+		case fence == "" && strings.HasPrefix(line, "```"):
+			fence = line[:len(line)-len(strings.TrimLeft(line, "`"))]
+			inBlock = strings.TrimSpace(line[len(fence):]) == "console"
+			now.WriteString(line)
+		case fence != "" && strings.TrimSpace(line) == fence:
+			fence, inBlock = "", false
 			now.WriteString(line)
 		case !inBlock:
 			now.WriteString(line)
