@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/csd/transcript"
 )
 
 // input is what the clients write to a hook; each of them knows a part of it.
@@ -76,7 +77,7 @@ func claude(in input) (event.Event, bool) {
 	case "StopFailure":
 		e := in.event(event.Stop)
 		e.LastAssistantMessage = ""
-		e.Error = &event.Failure{Type: claudeFailure(in.Error), Message: in.LastAssistantMessage}
+		e.Error = &event.Failure{Type: event.FailureType(transcript.ClaudeFailure(in.Error, 0)), Message: in.LastAssistantMessage}
 		if e.Error.Message == "" {
 			e.Error.Message = in.Error
 		}
@@ -124,7 +125,7 @@ func pi(in input) (event.Event, bool) {
 	case "aborted":
 		e.Interrupted = true
 	case "error":
-		e.Error = &event.Failure{Type: textFailure(in.Error), Message: in.Error}
+		e.Error = &event.Failure{Type: event.FailureType(transcript.FailureOf(in.Error)), Message: in.Error}
 	}
 	return e, true
 }

@@ -166,5 +166,5 @@ func between(text, opening, closing string) (string, bool) {
 // failure is the error of an API error message.
 func (r *claudeRecord) failure() *Failure {
 	word, _ := bareString(r.Error)
-	return &Failure{Type: claudeFailure(word, r.ErrorStatus), Message: joined(blocks(r.Message.Content))}
+	return &Failure{Type: ClaudeFailure(word, r.ErrorStatus), Message: joined(blocks(r.Message.Content))}
 }

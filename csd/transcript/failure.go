@@ -26,7 +26,9 @@ var claudeFailures = map[string]string{
 	"cloud_credential_error": failAuth,
 }
 
-func claudeFailure(word string, status int) string {
+// ClaudeFailure is the type of a failure that Claude Code calls by a word of its own; status is that of the answer, 0
+// where it is not known.
+func ClaudeFailure(word string, status int) string {
 	if is, ok := claudeFailures[word]; ok {
 		return is
 	}
@@ -67,34 +69,50 @@ func codexFailure(info json.RawMessage, message string) string {
 	case strings.Contains(message, `"invalid_request_error"`):
 		return failRequest
 	}
-	return byMessage(message)
+	return FailureOf(message)
 }
 
 var statusFirst = pattern(`^(\d{3})\b`)
 
-// byMessage reads a message of which only the text is known; many begin with the status of the answer.
-func byMessage(message string) string {
+// signs are what an error text may say besides the status of the answer, the more telling ones first.
+var signs = []struct{ words, is string }{
+	{"overloaded", failOverload},
+	{"rate limit", failRate},
+	{"rate_limit", failRate},
+	{"too many requests", failRate},
+	{"quota", failBilling},
+	{"billing", failBilling},
+	{"credit balance", failBilling},
+	{"api key", failAuth},
+	{"unauthorized", failAuth},
+	{"authentication", failAuth},
+	{"model not found", failModel},
+	{"context length", failRequest},
+	{"context window", failRequest},
+	{"prompt is too long", failRequest},
+	{"invalid request", failRequest},
+	{"server error", failServer},
+	{"server_error", failServer},
+	{"connection", failServer},
+	{"network", failServer},
+	{"terminated", failServer},
+	{"timed out", failServer},
+	{"timeout", failServer},
+	{"fetch failed", failServer},
+	{"socket hang up", failServer},
+}
+
+// FailureOf is the type of a failure of which only the text is known; many begin with the status of the answer. Only
+// the head of the text counts.
+func FailureOf(message string) string {
 	if m := statusFirst().FindString(message); m != "" {
 		status, _ := strconv.Atoi(m)
 		if is := byStatus(status); is != failUnknown {
 			return is
 		}
 	}
-	lower := strings.ToLower(message)
-	for _, sign := range []struct{ words, is string }{
-		{"overloaded", failOverload},
-		{"rate limit", failRate},
-		{"rate_limit", failRate},
-		{"too many requests", failRate},
-		{"api key", failAuth},
-		{"server error", failServer},
-		{"server_error", failServer},
-		{"connection", failServer},
-		{"terminated", failServer},
-		{"timed out", failServer},
-		{"fetch failed", failServer},
-		{"context length", failRequest},
-	} {
+	lower := strings.ToLower(message[:min(len(message), 2000)])
+	for _, sign := range signs {
 		if strings.Contains(lower, sign.words) {
 			return sign.is
 		}

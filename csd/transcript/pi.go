@@ -269,7 +269,7 @@ func (b *piBuilder) assistant(e *piEntry, base Item) {
 		end.Interrupted = true
 		b.item(base.with(ItemInterruption, ""))
 	case "error":
-		end.Error = &Failure{Type: byMessage(m.Error), Message: m.Error}
+		end.Error = &Failure{Type: FailureOf(m.Error), Message: m.Error}
 		b.item(base.with(ItemError, m.Error))
 		for i := first; i < len(b.t.Items); i++ {
 			b.failed = append(b.failed, i)
@@ -343,7 +343,7 @@ func (pi) end(e *piEntry, offset int64) (End, bool) {
 	case m.StopReason == "aborted":
 		end.Interrupted = true
 	case m.StopReason == "error":
-		end.Error = &Failure{Type: byMessage(m.Error), Message: m.Error}
+		end.Error = &Failure{Type: FailureOf(m.Error), Message: m.Error}
 	}
 	return end, true
 }
