@@ -109,12 +109,53 @@ func TestBothProgramsReadALineAlike(t *testing.T) {
 	}
 }
 
+// sameLint does it for the lint that is read without the grammar.
+func sameLint(t *testing.T, line []string) bool {
+	t.Helper()
+	short := plainLint(client.Hoist(line))
+	if short == nil {
+		return false
+	}
+	whole, spec, err := readByKong(t, line)
+	if err != nil {
+		t.Errorf("%q is taken, and by the grammar it is wrong: %v", line, err)
+	} else if !reflect.DeepEqual(any(short), whole) || spec != "" {
+		t.Errorf("%q is read as %+v, and by the grammar as %+v of %q", line, short, whole, spec)
+	}
+	return true
+}
+
+func TestAPlainLintIsReadAsByTheGrammar(t *testing.T) {
+	for line, read := range map[string]bool{
+		"lint a.yaml":               true,
+		"lint a.yaml b,c lint":      true,
+		"lint @a ${b} =c":           true,
+		"lint":                      false,
+		"lint --no-warnings a.yaml": false,
+		"lint a.yaml --format=json": false,
+		"lint a.yaml -h":            false,
+		"lint - a.yaml":             false,
+		"lint -- a.yaml":            false,
+		"lint a \xff":              false,
+		"--spec x lint a.yaml":      false,
+		"linter a.yaml":             false,
+		"test a.yaml":               false,
+	} {
+		if got := sameLint(t, strings.Fields(line)); got != read {
+			t.Errorf("%q: it is read without the grammar: %t", line, got)
+		}
+	}
+}
+
 // FuzzBothProgramsReadALineAlike takes lines apart at line breaks, so that a word may hold anything else.
 func FuzzBothProgramsReadALineAlike(f *testing.F) {
-	for _, line := range []string{"--spec=x\nstatus\n--id\na b", "watch\n/a\n--\n--spec\nx", "wait\n--since\n1\n--timeout=2", "--id\nx\nlist", "unwatch\n--all\nx\n-h"} {
+	for _, line := range []string{"--spec=x\nstatus\n--id\na b", "watch\n/a\n--\n--spec\nx", "wait\n--since\n1\n--timeout=2", "--id\nx\nlist", "unwatch\n--all\nx\n-h", "lint\na b\n@c,d"} {
 		f.Add(line)
 	}
-	f.Fuzz(func(t *testing.T, line string) { same(t, strings.Split(line, "\n")) })
+	f.Fuzz(func(t *testing.T, line string) {
+		same(t, strings.Split(line, "\n"))
+		sameLint(t, strings.Split(line, "\n"))
+	})
 }
 
 // TestOneProgramOfTwo: what is missing, or of another version, is said with the command that mends it.

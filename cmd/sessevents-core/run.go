@@ -25,6 +25,9 @@ func run(ctx context.Context, args []string, w client.World) int {
 		return c.fail(err)
 	}
 	words := client.Hoist(args[1:])
+	if lint := plainLint(words); lint != nil {
+		return c.fail(lint.Run(c))
+	}
 	grammar, spec := trimmed(words)
 	code := -1
 	parser, err := kong.New(grammar,
