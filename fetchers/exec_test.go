@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,8 +75,14 @@ func TestC21_ExitCodesAndStderr(t *testing.T) {
 func TestC22_EndlessOutput(t *testing.T) {
 	a := newAsker(t, "exec")
 	began := time.Now()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	a.fails("too-large", map[string]any{"command": []string{"yes"}, "maxBytes": int64(megabyte)})
 	a.fails("too-large", map[string]any{"command": []string{"cat", "/dev/zero"}, "maxBytes": int64(megabyte)})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16*megabyte {
+		t.Errorf("two outputs of at most a megabyte took %d bytes", took)
+	}
 	a.fails("too-large", map[string]any{"command": []string{"printf", "12345"}, "maxBytes": int64(4)})
 	if doc := a.doc(map[string]any{"command": []string{"printf", "12345"}, "maxBytes": int64(5)}); doc["stdout"] != "12345" {
 		t.Errorf("%v", doc)
