@@ -136,7 +136,7 @@ func TestAPlainLintIsReadAsByTheGrammar(t *testing.T) {
 		"lint a.yaml -h":            false,
 		"lint - a.yaml":             false,
 		"lint -- a.yaml":            false,
-		"lint a \xff":              false,
+		"lint a \xff":               false,
 		"--spec x lint a.yaml":      false,
 		"linter a.yaml":             false,
 		"test a.yaml":               false,
