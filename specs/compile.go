@@ -98,6 +98,9 @@ type compiler struct {
 	out    *Source
 	docs   *shape // what `doc` is
 	cursor *shape
+	item   *shape
+	when   scope // of conditions
+	said   scope // of texts
 }
 
 // Compile makes the programs of a spec and gives the source. The diagnostics are those of this stage only; where they
@@ -225,8 +228,8 @@ func (c *compiler) items() {
 	if program.n != nil {
 		c.out.extract = c.jq(program, vars, why)
 	}
-	item := shapeOf(s.item, "item")
-	c.out.key = c.expr(s.key, scope{names: map[string]*shape{"item": item, "target": c.out.target.names()}}, exprMode{})
+	c.item = shapeOf(s.item, "item")
+	c.out.key = c.expr(s.key, scope{names: map[string]*shape{"item": c.item, "target": c.out.target.names()}}, exprMode{})
 	names := c.names("item", "items", "doc", "target", "now")
 	names["cursor"] = anyShape
 	c.out.cursor = c.expr(s.cursor, scope{names: names}, exprMode{})
@@ -242,13 +245,13 @@ func (c *compiler) items() {
 
 // names are shapes of the names that expressions know.
 func (c *compiler) names(names ...string) map[string]*shape {
-	m := map[string]*shape{}
+	m := make(map[string]*shape, len(names))
 	for _, n := range names {
 		switch n {
 		case "item":
-			m[n] = shapeOf(c.spec.item, "item")
+			m[n] = c.item
 		case "items":
-			m[n] = &shape{what: "items", elem: shapeOf(c.spec.item, "item")}
+			m[n] = &shape{what: "items", elem: c.item}
 		case "cursor":
 			m[n] = c.cursor
 		case "target":
@@ -263,17 +266,24 @@ func (c *compiler) names(names ...string) map[string]*shape {
 }
 
 func (c *compiler) whenScope() scope {
-	return scope{names: c.names("item", "cursor", "appeared", "changed", "gone", "first", "items", "quiet", "doc", "target", "now")}
+	if c.when.names == nil {
+		c.when = scope{names: c.names("item", "cursor", "appeared", "changed", "gone", "first", "items", "quiet", "doc", "target", "now")}
+	}
+	return c.when
 }
 
 func (c *compiler) textScope() scope {
-	return scope{
+	if c.said.names != nil {
+		return c.said
+	}
+	c.said = scope{
 		names: c.names("target", "item", "cursor", "count", "quiet", "now"), text: true,
 		why: map[string]string{
 			"doc":   "`doc` is what the polled system said: a text never quotes it",
 			"items": "`items` is not in scope in a text: `count` is how many there are",
 		},
 	}
+	return c.said
 }
 
 func (c *compiler) rule(rs ruleSpec) {
@@ -297,6 +307,7 @@ func (c *compiler) rule(rs ruleSpec) {
 			}
 		}
 	}
+	c.ruleDoubts(rs, out)
 	out.id = c.ruleID(rs)
 	c.out.rules = append(c.out.rules, out)
 }

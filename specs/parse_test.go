@@ -95,6 +95,11 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"not a condition", "when: changed", "when: '\"x\"'", "9:12 expr"},
 		{"a word that never is", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n == \"opn\"", "9:21 never-holds"},
 		{"a word that never is in a list", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n in [\"open\", \"shut\"]", "9:30 never-holds"},
+		{"never, whatever comes", "when: changed", "when: 1 > 2", "9:11 never-holds"},
+		{"a count is no string", "when: changed", "when: item.n in [1, \"1\"]", "9:25 never-holds"},
+		{"an item that is gone", "when: changed", "when: gone && item.n != 1", "11:14 absent"},
+		{"a cursor that is not there yet", "when: changed\n    kind: changed\n    text: \"${item.id}\"", "when: appeared\n    kind: changed\n    url: https://x/${cursor.n}\n    text: \"${item.id} ${cursor?.n}\"", "11:22 absent"},
+		{"what may be there or not", "when: changed\n    kind: changed\n    text: \"${item.id}\"", "when: gone || changed\n    kind: changed\n    text: \"${item.id} ${item?.n ?? cursor.n}\"", ""},
 		{"two that exclude each other", "when: changed", "when: appeared && item.n > 1 && changed", "9:37 never-holds"},
 		{"appeared in a stream", "fetch: {stat: {path: \"${target.path}\"}}\nextract: .size", "fetch: {jsonl-tail: {path: /x}}", "8:11 never-holds"},
 	} {

@@ -332,6 +332,13 @@ func (c *checker) mapping(n *ast.MapNode) *shape {
 func (c *checker) compared(n *ast.BinaryNode, left, right *shape) {
 	check := func(s *shape, n ast.Node) {
 		str, ok := n.(*ast.StringNode)
+		if ok && s.typ != nil && slices.Contains(wordless, s.typ.name) {
+			c.mistakes = append(c.mistakes, mistake{
+				at: str.Location().From, width: len([]rune(str.Value)) + 2, code: "never-holds", warn: true,
+				message: fmt.Sprintf("`%s` is a %s, never a string", s.what, s.typ.name), hint: "compare it with a value of its type",
+			})
+			return
+		}
 		if !ok || s.typ == nil || s.typ.name != typeWords || c.scope.text && str.Value == "other" || slices.Contains(s.typ.words, str.Value) {
 			return
 		}
@@ -381,6 +388,9 @@ func (c *checker) excluded(n *ast.BinaryNode) {
 		}
 	}
 }
+
+// wordless are the types whose values are no strings.
+var wordless = []typeName{typeCount, typeBool, typeSize}
 
 // exclusive are conditions of which at most one holds.
 var exclusive = []string{"appeared", "changed", "gone", "first"}

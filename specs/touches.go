@@ -54,11 +54,11 @@ func values(n *yaml.Node) (words []string) {
 	return words
 }
 
-// hostOf is the host of a URL that may hold templates; a URL that is one from its start is the target's own.
+// hostOf is the host of a URL that may hold templates; where it begins with one, that is the target's own.
 func hostOf(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return url
+	if !ok || strings.HasPrefix(url, "${") {
+		rest = url
 	}
 	depth := 0
 	for i, c := range rest {

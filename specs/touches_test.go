@@ -18,6 +18,8 @@ fetch:
       url: 'https://${target.host == "a/b" ? "x" : target.host}/v1?${target.rev}'
       headers: {Authorization: '${env.TOKEN == nil ? nil : "Bearer " + env.TOKEN}'}
   - {as: other, http: {url: "https://example.org"}}
+  - {as: whole, http: {url: "${target.host}/a/b?c"}}
+  - {as: odd, http: {url: '${target.host == "" ? "https://x" : target.host}/a'}}
   - {as: log, exec: {command: [git, log, "-1", "${target.rev}"], cwd: "${target.dir}"}}
   - {as: lines, exec: {shell: "ls | wc -l"}}
   - {as: file, stat: {path: "${target.dir}/x"}}
@@ -30,7 +32,7 @@ rules: [{when: changed, kind: changed, text: "${item}"}]
 		t.Fatal(faults)
 	}
 	want := specs.Touches{
-		Hosts:    []string{`${target.host == "a/b" ? "x" : target.host}`, "example.org"},
+		Hosts:    []string{`${target.host == "" ? "https://x" : target.host}`, `${target.host == "a/b" ? "x" : target.host}`, "${target.host}", "example.org"},
 		Commands: []string{"git log -1 ${target.rev}", "sh -c ls | wc -l"},
 		Paths:    []string{"${target.dir}/x"},
 		Env:      []string{"TOKEN"},
