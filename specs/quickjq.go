@@ -168,7 +168,14 @@ func quickObject(q *gojq.Query) quickPart {
 	if !ok {
 		return nil
 	}
+	flat := true
+	for name, path := range paths {
+		flat = flat && len(path) == 1 && path[0] == name
+	}
 	return func(line any) (any, bool) {
+		if m, ok := line.(map[string]any); ok && flat && isWhole(m, paths) {
+			return m, true // nothing is left of such a line but what the program asks for
+		}
 		out := make(map[string]any, len(paths))
 		for name, path := range paths {
 			v, ok := along(line, path)
@@ -179,6 +186,19 @@ func quickObject(q *gojq.Query) quickPart {
 		}
 		return out, true
 	}
+}
+
+// isWhole reports whether m has these names and no others.
+func isWhole(m map[string]any, names map[string][]string) bool {
+	if len(m) != len(names) {
+		return false
+	}
+	for name := range names {
+		if _, there := m[name]; !there {
+			return false
+		}
+	}
+	return true
 }
 
 // quickCondition is a condition on members and words.

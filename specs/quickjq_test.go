@@ -88,11 +88,13 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 		for range r.IntN(3) {
 			code += " | select(" + condition(2) + ")"
 		}
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0:
 			code += " | " + path()
 		case 1, 2:
 			code += fmt.Sprintf(` | {a, "k": %s, b: %s}`, path(), path())
+		case 3:
+			code += " | {a, b, c}"
 		}
 		q := extractOf(t, code)
 		if q.quick == nil {
@@ -111,6 +113,11 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 			}
 			if r.IntN(4) == 0 {
 				lines = append(lines, []any{"x", nil, 1, uint64(1 << 63), []any{1}}[r.IntN(5)])
+			}
+			for _, name := range []string{"a", "b", "c"} { // a line of nothing but what may be asked for
+				if m, ok := lines[0].(map[string]any); ok && r.IntN(2) == 0 {
+					lines = append(lines, map[string]any{"a": m["a"], "b": m["b"], name: 1})
+				}
 			}
 			doc := map[string]any{"lines": lines, "skipped": 0}
 			got, ok := q.quick.run(context.Background(), doc, maxItems)
