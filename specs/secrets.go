@@ -169,7 +169,9 @@ func (a *secretAsker) ask(k *keptSecret, name string, argv []string) error {
 	switch {
 	case err == nil:
 	case errors.As(err, &fe) && (fe.Word == "exit" || fe.Word == "not-found"):
-		a.log(fmt.Sprintf("secret %s: there is none: %v", name, err))
+		if !k.known || k.value != "" { // once, not every minute
+			a.log(fmt.Sprintf("secret %s: there is none: %v", name, err))
+		}
 	case a.ctx.Err() != nil:
 		return a.ctx.Err()
 	case fe != nil:

@@ -217,8 +217,12 @@ func TestNoSecretIsKeptForAMinute(t *testing.T) {
 	s := newSecretive(t, "exit 1")
 	now := time.Now()
 	for _, after := range []time.Duration{0, 59 * time.Second, time.Minute} {
-		if _, err := s.source.Poll(t.Context(), s.target(), now.Add(after)); err != nil {
+		out, err := s.source.Poll(t.Context(), s.target(), now.Add(after))
+		if err != nil {
 			t.Fatal(err)
+		}
+		if said := len(out.Log) > 0; said != (after == 0) {
+			t.Errorf("after %s the log says %q", after, out.Log)
 		}
 	}
 	if got := s.ran(); len(got) != 2 {
