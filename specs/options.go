@@ -20,7 +20,7 @@ var commonOptions = []fetchers.Option{
 
 // optionsOf is a fetcher's table with the common options that it does not have itself.
 func optionsOf(f fetchers.Fetcher) []fetchers.Option {
-	all := slices.Clone(f.Options)
+	all := append(make([]fetchers.Option, 0, len(f.Options)+len(commonOptions)), f.Options...)
 	for _, c := range commonOptions {
 		if !slices.ContainsFunc(all, func(o fetchers.Option) bool { return o.Name == c.Name }) {
 			all = append(all, c)
@@ -97,7 +97,7 @@ func (r optionReader) options(f fetchers.Fetcher, n, defaults *yaml.Node) (opts 
 		given = read(defaults, "defaults of "+f.Name)
 	}
 	own := read(n, "`"+f.Name+"`")
-	raw = map[string]any{}
+	raw, opts = map[string]any{}, make([]option, 0, len(table))
 	for _, row := range table {
 		base, mine := given[row.Name], own[row.Name]
 		var o option

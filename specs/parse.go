@@ -40,11 +40,12 @@ func Load(path string) (*Spec, Diagnostics) {
 	case !info.Mode().IsRegular():
 		return whole("read", "is not a regular file")
 	}
-	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	var src bytes.Buffer
+	src.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+	if _, err := src.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {
 		return whole("read", "cannot be read: %v", cause(err))
 	}
-	return Parse(path, src)
+	return Parse(path, src.Bytes())
 }
 
 // cause is an error of the file system without the path, which the diagnostic names already.

@@ -2,7 +2,7 @@ package specs
 
 import (
 	"fmt"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -350,7 +350,7 @@ func (r *reader) pattern(n *yaml.Node) text {
 	if !t.set() {
 		return t
 	}
-	if _, err := regexp.Compile(t.s); err != nil {
+	if _, err := syntax.Parse(t.s, syntax.Perl); err != nil { // all that can fail when it is compiled
 		r.fault(n, "pattern", "the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
 		return text{}
 	}

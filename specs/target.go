@@ -22,6 +22,7 @@ type targetParser struct {
 	require []requirement
 	checks  []func(values map[string]any) error
 	usage   []string
+	shape   *shape // of `target`, once it is asked for
 }
 
 type argParser struct {
@@ -40,8 +41,11 @@ type requirement struct {
 	orElse string
 }
 
-// names are the names that `target` has.
+// names are the names that `target` has. It is asked for when they are all known.
 func (p *targetParser) names() *shape {
+	if p.shape != nil {
+		return p.shape
+	}
 	s := &shape{what: "target", fields: map[string]*shape{}}
 	for _, a := range p.args {
 		s.fields[a.name] = anyShape
@@ -56,6 +60,7 @@ func (p *targetParser) names() *shape {
 	for _, f := range p.flags {
 		s.fields[f.name.s] = anyShape
 	}
+	p.shape = s
 	return s
 }
 
