@@ -46,6 +46,9 @@ type Options struct {
 	Hangup     <-chan os.Signal
 	// Limits tells which hosts asked for patience, for `status`. It may be nil.
 	Limits func() []control.Limit
+	// Backlog is told when a target has more to read than one poll may, and when none has any more: so long a program may
+	// want to spend memory for time. It is called from one goroutine; it may be nil.
+	Backlog func(reading bool)
 	// Out gets a few lines when the daemon has started, and one when it has stopped. It may be nil.
 	Out io.Writer
 

@@ -563,6 +563,38 @@ func TestDoneUnwatchesAndMorePollsAgainAtOnce(t *testing.T) {
 	})
 }
 
+// TestABacklogIsToldOnce when the first target has one, and once when the last has none, be it that it fails or goes.
+func TestABacklogIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []bool
+		b := run(t, t.TempDir(), &script{answer: func(_ context.Context, target string, n int) (Outcome, error) {
+			o := said(fmt.Sprint(target, n))
+			switch {
+			case target == "fails" && n == 4:
+				return o, errors.New("cut off")
+			case n < 4:
+				o.More = true
+			}
+			o.Done = target == "goes" && n == 3
+			return o, nil
+		}}, func(o *Options) { o.Backlog = func(reading bool) { told = append(told, reading) } })
+		for _, target := range []string{"ends", "fails", "goes"} {
+			b.mustWatch(target)
+		}
+		b.ask(control.Request{Op: control.Wait, Since: 9})
+		synctest.Wait()
+		b.end()
+		if len(told)%2 != 0 || len(told) == 0 {
+			t.Fatalf("told %v", told)
+		}
+		for i, reading := range told {
+			if reading != (i%2 == 0) {
+				t.Fatalf("told %v", told)
+			}
+		}
+	})
+}
+
 func TestSE5_3_StopFinishesThePollUnderWay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		takes time.Duration

@@ -111,6 +111,7 @@ func (l *loop) targetFailed(t *target, now time.Time, err error) {
 			l.trouble.failed = true
 		}
 	}
+	l.leaves(t, false)
 	f := control.Failure{Target: t.Text, At: now.UTC(), Reason: oneLine(err.Error(), maxLogLine)}
 	if errors.Is(err, context.Canceled) && l.work.Err() != nil {
 		f.Reason = "broken off: the daemon stops"
@@ -131,7 +132,7 @@ func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	for _, line := range r.outcome.Log {
 		l.log.printf("%q: %s", t.Text, line)
 	}
-	if r.outcome.More {
+	if l.leaves(t, r.outcome.More); t.more {
 		t.due = now
 	}
 	if r.outcome.Done {
@@ -278,10 +279,22 @@ func (l *loop) announce() {
 
 func (l *loop) remove(t *target) {
 	t.generation++
+	l.leaves(t, false)
 	if l.waker != nil {
 		l.waker.forget(t)
 	}
 	l.targets = slices.DeleteFunc(slices.Clone(l.targets), func(o *target) bool { return o == t })
+}
+
+// leaves notes whether a target has more to read, and tells of the first that does and of the last that does no more.
+func (l *loop) leaves(t *target, more bool) {
+	if t.more == more {
+		return
+	}
+	t.more = more
+	if l.options.Backlog != nil && !slices.ContainsFunc(l.targets, func(o *target) bool { return o != t && o.more }) {
+		l.options.Backlog(more)
+	}
 }
 
 func count(n int, what string) string {

@@ -31,6 +31,7 @@ type target struct {
 
 	failures    int  // failed polls in a row
 	reported    bool // as a trouble event
+	more        bool // the last poll left something to read
 	lastPoll    time.Time
 	lastFailure *control.Failure
 }

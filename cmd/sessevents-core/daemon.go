@@ -56,13 +56,12 @@ func (d *daemonCmd) Run(c *call) error {
 	for _, why := range tried {
 		fmt.Fprintf(c.Err, "note: runtime directory passed over: %v\n", why)
 	}
-	// A daemon mostly sleeps beside an agent that needs the memory more: collect when it has grown by a quarter.
-	debug.SetGCPercent(25)
+	debug.SetGCPercent(sparing)
 	err = engine.Run(c.Ctx, engine.Options{
 		Source: source, Dir: dir, Owner: owner, Interval: interval, Mode: inbox.Mode(d.Mode),
 		SessionID: c.Getenv("CLAUDE_CODE_SESSION_ID"), Token: c.Getenv("CLAUDE_CODE_MESSAGING_TOKEN"),
 		Command: c.Command(""), Flags: d.Flags(), Out: c.Out,
-		Reload: b.build, SourceFile: b.path, Hangup: c.Hangup(), Limits: b.limits,
+		Reload: b.build, SourceFile: b.path, Hangup: c.Hangup(), Limits: b.limits, Backlog: collect,
 	})
 	var running *engine.RunningError
 	if errors.As(err, &running) {
@@ -85,4 +84,19 @@ func parseInterval(s string) (time.Duration, error) {
 		return 0, client.Usagef("", "--interval %s is out of range: 1 to 86400 seconds", s)
 	}
 	return d, nil
+}
+
+// By how many percent the memory of a daemon may grow before it collects. It mostly sleeps beside an agent that needs the
+// memory more; but while it reads through a large file, a quarter would cost it as much time as the reading.
+const (
+	sparing = 25
+	hurried = 100
+)
+
+func collect(reading bool) {
+	if reading {
+		debug.SetGCPercent(hurried)
+		return
+	}
+	debug.SetGCPercent(sparing)
 }
