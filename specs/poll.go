@@ -157,9 +157,8 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 	}
 	delete(env, "env")
 	delete(env, secretsName)
-	hidden := slices.DeleteFunc(slices.Clone(vars), func(v string) bool { return len(v) < leastHidden })
-	out.secrets = append(append(out.secrets, hidden...), asker.got...)
-	req.Secrets = append(vars, out.secrets...)
+	out.secrets = append(append(out.secrets, vars...), asker.got...)
+	req.Secrets = slices.Clone(out.secrets)
 	slices.Sort(req.Secrets)
 	req.Secrets = slices.Compact(req.Secrets)
 	a, err := st.fetcher.Fetch(ctx, req) // which keeps its timeout itself: what waits for a host's place does not count

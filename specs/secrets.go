@@ -22,7 +22,7 @@ const (
 	keepNone = time.Minute
 	// maxSecret bounds what the command of a secret may print.
 	maxSecret = 64 << 10
-	// leastHidden is how long a variable's value must be to be blotted out of a document: shorter ones are words.
+	// leastHidden is how long a value must be to be taken out of documents: shorter ones are words and numbers.
 	leastHidden = 6
 )
 
@@ -213,7 +213,7 @@ func newBlotter(secrets []string) *blotter {
 	var pairs []string
 	for _, s := range secrets {
 		quoted, err := json.Marshal(s)
-		if s == "" || err != nil {
+		if len(s) < leastHidden || err != nil {
 			continue
 		}
 		for _, form := range []string{s, string(quoted[1 : len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s)} {

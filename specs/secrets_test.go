@@ -246,6 +246,15 @@ func TestASecretIsAskedForOnlyWhereItIsNeeded(t *testing.T) {
 	}
 }
 
+// TestAShortSecretBreaksNoDocument: what is also a word or a number stays in documents.
+func TestAShortSecretBreaksNoDocument(t *testing.T) {
+	s := newSecretive(t, "echo 1")
+	out, err := s.source.Poll(t.Context(), s.target(), time.Now())
+	if err != nil || s.asked[0] != "Bearer 1" || len(out.Events) != 1 || out.Events[0].Text != "1 none 1" {
+		t.Errorf("asked with %q, said %v: %v", s.asked, out.Events, err)
+	}
+}
+
 func TestSecretsHaveTheirPlace(t *testing.T) {
 	const line = "fetch: {stat: {path: \"${target.path}\"}}"
 	with := func(s string) string {
