@@ -20,6 +20,8 @@ type Options struct {
 	Fetchers map[string]fetchers.Fetcher
 	// Getenv looks up an environment variable; nil means os.Getenv. An empty variable is as good as none.
 	Getenv func(string) string
+
+	faultsOnly bool // the source will not be used
 }
 
 // Source is a compiled spec. It implements [engine.Source] and holds no state of a target, so several goroutines may
@@ -109,7 +111,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	if s.root == nil {
 		return nil, nil
 	}
-	c := &compiler{reader: &reader{src: s.src}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}}
+	c := &compiler{reader: &reader{src: s.src, faultsOnly: o.faultsOnly}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}}
 	if c.out.getenv == nil {
 		c.out.getenv = os.Getenv
 	}

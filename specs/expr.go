@@ -51,8 +51,9 @@ type expression struct {
 	from    int  // byte of the scalar where it begins
 	code    string
 	program *vm.Program
-	tree    ast.Node // of a condition, as it was written
-	quick   quick    // the condition, where it is a plain one
+	later   func() error // makes the program, where only the faults were asked for; nil: it is made
+	tree    ast.Node     // of a condition, as it was written
+	quick   quick        // the condition, where it is a plain one
 	shape   *shape
 	used    map[string]bool
 	members map[string]bool
@@ -109,12 +110,35 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	}
 	if mode.bool {
 		e.tree, e.quick = tree.Node, quickly(tree.Node)
-		if tree, err = parser.ParseWithConfig(code, known); err != nil { // the program is made of a tree of its own
-			e.report(r, err)
-			return nil
-		}
 	}
-	if e.program, err = r.library.program(tree, known, mode, &patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil}); err != nil {
+	sure, err := r.library.check(tree, known, mode)
+	if err != nil {
+		e.report(r, err)
+		return nil
+	}
+	made := func(of *parser.Tree) (err error) {
+		e.program, err = r.library.program(of, known, &patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil})
+		return err
+	}
+	anew := func() error { // from a tree of its own
+		own, err := parser.ParseWithConfig(code, known)
+		if err == nil {
+			_, err = r.library.check(own, known, mode)
+		}
+		if err == nil {
+			err = made(own)
+		}
+		return err
+	}
+	switch {
+	case r.faultsOnly && sure: // all has been said that can be
+		e.later = anew
+	case mode.bool: // whose tree is kept as it was written
+		err = anew()
+	default:
+		err = made(tree)
+	}
+	if err != nil {
 		e.report(r, err)
 		return nil
 	}
@@ -177,6 +201,11 @@ func (e *EvalError) Error() string { return e.Place + ": " + e.Reason }
 func (e *expression) run(env map[string]any) (any, error) {
 	b := env[budgetName].(*budget)
 	b.one = maxSteps
+	if e.program == nil {
+		if err := e.later(); err != nil {
+			return nil, err
+		}
+	}
 	machine := vm.VM{MemoryBudget: maxCells}
 	v, err := machine.Run(e.program, env)
 	if err == nil {

@@ -2,6 +2,7 @@ package specs
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,17 +58,52 @@ func hasAll(env types.Map, names map[string]*shape) bool {
 	return true
 }
 
-// program makes a program of a tree, which is changed. First the tree is checked as it stands, for the type faults that
-// the library knows; then with our own numbers, which know more of times and durations than the library does.
-func (l *library) program(tree *parser.Tree, known *conf.Config, mode exprMode, p *patcher) (*vm.Program, error) {
+// check finds the type faults that the library knows of a tree as it stands. sure says that with our own numbers it will
+// find no others. Of times and durations they know more than the library does.
+func (l *library) check(tree *parser.Tree, known *conf.Config, mode exprMode) (sure bool, err error) {
 	plain := *known
 	plain.Functions = nil
 	if mode.bool {
 		plain.Expect, plain.ExpectAny = reflect.Bool, true
 	}
-	if _, err := exprcheck.Check(tree, &plain); err != nil && !(strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.")) {
-		return nil, err
+	if _, err = exprcheck.Check(tree, &plain); err != nil && strings.Contains(err.Error(), "mismatched types") && strings.Contains(err.Error(), "time.") {
+		return false, nil
 	}
+	return err == nil && seenWhole(tree.Node), err
+}
+
+// seenWhole reports whether a tree is made only of what the library's check looks at in all its parts: it passes over
+// the ends of a slice of an unknown value, until our own function stands there.
+func seenWhole(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.NilNode, *ast.IdentifierNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
+		return true
+	case *ast.UnaryNode:
+		return seenWhole(n.Node)
+	case *ast.BinaryNode:
+		return seenWhole(n.Left) && seenWhole(n.Right)
+	case *ast.MemberNode:
+		return seenWhole(n.Node) && seenWhole(n.Property)
+	case *ast.ChainNode:
+		return seenWhole(n.Node)
+	case *ast.SliceNode:
+		return seenWhole(n.Node) && isEnd(n.From) && isEnd(n.To)
+	case *ast.ConditionalNode:
+		return seenWhole(n.Cond) && seenWhole(n.Exp1) && seenWhole(n.Exp2)
+	case *ast.ArrayNode:
+		return !slices.ContainsFunc(n.Nodes, func(e ast.Node) bool { return !seenWhole(e) })
+	}
+	return false
+}
+
+// isEnd reports whether n is a plain end of a slice.
+func isEnd(n ast.Node) bool {
+	_, number := n.(*ast.IntegerNode)
+	return n == nil || number
+}
+
+// program makes a program of a tree that was checked, and changes it: now our own numbers count.
+func (l *library) program(tree *parser.Tree, known *conf.Config, p *patcher) (*vm.Program, error) {
 	ast.Walk(&tree.Node, p)
 	if _, err := exprcheck.Check(tree, known); err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ func check(s *Spec, found Diagnostics, o Options) (*Spec, *Source, Diagnostics) 
 // Lint checks files, and all *.yaml and *.yml below folders; a fault of one does not keep the others from being
 // checked. files are those that were looked at.
 func Lint(paths []string, o Options) (found Diagnostics, files []string) {
+	o.faultsOnly = true
 	for _, path := range paths {
 		list, err := SpecFiles(path)
 		if err != nil {

@@ -3,6 +3,8 @@ package specs_test
 import (
 	"flag"
 	"os"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,3 +120,43 @@ func TestTwentyFaults(t *testing.T) {
 	}
 	golden(t, "testdata/twenty-faults.out", b.String())
 }
+
+// TestLintSaysWhatCheckSays: lint leaves out what no fault can come from; nothing that is said may depend on it.
+func TestLintSaysWhatCheckSays(t *testing.T) {
+	texts := []string{base, keyed, watermark, spoken, stream, steps, flagged, loud, specs.ExampleSpec}
+	for _, c := range specs.Codes {
+		texts = append(texts, c.Bad)
+	}
+	for _, pattern := range []string{"../examples/*.yaml", "testdata/*.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(src))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	for _, text := range texts {
+		for _, other := range []string{"", "now - now", `now > "a"`, "1", "false", "abs(-1.5, 2)", "-item", `duration("1h") > now`, "target.x[:reduce(1, # + 1)]", "items[reduce(1, # + 1):]"} {
+			src := text
+			if other != "" {
+				src = condition.ReplaceAllLiteralString(src, "when: '"+other+"'")
+			}
+			if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			linted, _ := specs.Lint([]string{path}, real)
+			_, _, checked := specs.CheckFile(path, real)
+			if !reflect.DeepEqual(linted, checked) {
+				t.Errorf("%s\nlint says\n%v\ncheck says\n%v", src, linted, checked)
+			}
+		}
+	}
+}
+
+var condition = regexp.MustCompile(`when: [^,\n]+`)

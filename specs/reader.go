@@ -17,8 +17,10 @@ type reader struct {
 	found    Diagnostics
 	compiled int // expressions so far
 	library  library
-	node     *yaml.Node
-	trace    []int // of node
+	// faultsOnly says that the programs will hardly be run: they are made when they are, and not for several goroutines.
+	faultsOnly bool
+	node       *yaml.Node
+	trace      []int // of node
 }
 
 // maxFound bounds what is told of one file: past it, finding the places would cost more than anybody reads.
