@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/store"
@@ -55,26 +56,47 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	return l.launched()
 }
 
+// hangupGrace is how long a client may take to end after its terminal has gone, as when tmux was killed.
+const hangupGrace = 5 * time.Second
+
 // resume prepares the client. Where the session is open in the very pane that is taken over, as when the workers' folder
-// was removed under a worker, the client there is ended first.
+// was removed under a worker, the client there is ended first. Any other client that has it gets the time to end that
+// one on its way out needs.
 func (l *launching) resume(ctx context.Context) (harness.Start, error) {
 	start, err := l.harness.Resume(ctx, l.worker, l.worker.SessionID)
 	var held *harness.HeldError
-	if !errors.As(err, &held) || !l.inPane || l.pane.Dead || held.PID != l.pane.PID {
+	if !errors.As(err, &held) {
 		return start, err
 	}
-	if err := l.server.RemainOnExit(ctx, l.pane.Target(), true); err != nil { // the layout stays
-		return start, err
-	}
-	token, err := proc.StartToken(l.pane.PID)
-	if err != nil && !errors.Is(err, proc.ErrGone) {
-		return start, err
-	}
-	client := []found{{proc.Process{PID: l.pane.PID, Name: l.kind}, token}}
-	if _, survivors, err := endAll(client); err != nil || len(survivors) > 0 {
-		return start, errors.Join(held, err)
+	if l.inPane && !l.pane.Dead && held.PID == l.pane.PID {
+		if err := l.retire(ctx); err != nil {
+			return start, errors.Join(held, err)
+		}
+	} else {
+		waiting, cancel := context.WithTimeout(ctx, hangupGrace)
+		_ = proc.WaitExit(waiting, held.PID) // where it goes on, it holds the session still
+		cancel()
 	}
 	return l.harness.Resume(ctx, l.worker, l.worker.SessionID)
+}
+
+// retire ends the client in the pane that is taken over. The pane stays, and with it the layout.
+func (l *launching) retire(ctx context.Context) error {
+	if err := l.server.RemainOnExit(ctx, l.pane.Target(), true); err != nil {
+		return err
+	}
+	token, err := proc.StartToken(l.pane.PID)
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, survivors, err := endAll([]found{{proc.Process{PID: l.pane.PID, Name: l.kind}, token}})
+	if len(survivors) > 0 {
+		err = errors.Join(err, fmt.Errorf("process %d does not end", l.pane.PID))
+	}
+	return err
 }
 
 // adoptable checks that nobody has the session or the name, and looks whether there is a pane to take over.
