@@ -97,6 +97,7 @@ func newRig(t *testing.T) *rig {
 		"CSD_SUBMIT_TIMEOUT": "30", "CSD_SUBMIT_RETRY_INTERVAL": "0.5", "CSD_REGISTER_TIMEOUT": "30",
 	}
 	t.Cleanup(func() {
+		r.with("TMUX_TMPDIR", dir) // a test may have changed it
 		clients, _ := r.tmux("list-panes", "-a", "-F", "#{pane_pid}").Output()
 		_ = r.tmux("kill-server").Run() // there may be none
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -122,8 +123,9 @@ func (codex) Text(prompt string) (string, error) {
 	return text + " ", nil
 }
 
-// codexStatus is the line under the input box: a model, and the folder.
-var codexStatus = regexp.MustCompile(`^ {1,4}\S.* · (/|~)`)
+// codexStatus is the line under the input box: a model, and the folder. Like the other patterns here it is compiled when
+// it is first needed: a hook has no time for it.
+var codexStatus = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {1,4}\S.* · (/|~)`) })
 
 // codexPlaceholders stand, in grey, where nothing was typed.
 var codexPlaceholders = []string{"Ask Codex to do anything", "Ask a follow-up question"}
@@ -142,7 +144,7 @@ func codexComposer(screen string) (text string, ok bool) {
 		return "", false
 	}
 	for i := mark + 1; i < len(lines); i++ {
-		if codexStatus.MatchString(lines[i]) {
+		if codexStatus().MatchString(lines[i]) {
 			text = strings.TrimSpace(strings.TrimPrefix(strings.Join(lines[mark:i], "\n"), "›"))
 			if slices.Contains(codexPlaceholders, text) {
 				text = ""

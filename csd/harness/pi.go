@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -130,7 +131,7 @@ func rehome(path, cwd string) error {
 }
 
 // piGauge is the part of the last line that shows how full the memory is, of a model that is there: without one it is 0.
-var piGauge = regexp.MustCompile(`(\?|[0-9.]+%)/[1-9][0-9.]*[kM]?`)
+var piGauge = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\?|[0-9.]+%)/[1-9][0-9.]*[kM]?`) })
 
 // Ready waits for the extension's word and for the screen: Enter is lost before that is painted.
 func (pi) Ready(ctx context.Context, _ Worker, s Screen) error {
@@ -161,7 +162,7 @@ func (pi) Ready(ctx context.Context, _ Worker, s Screen) error {
 func piReady(screen string) bool {
 	lines := visible(screen)
 	_, ok := piComposer(screen)
-	return ok && piGauge.MatchString(strings.Join(lines[max(0, len(lines)-4):], "\n"))
+	return ok && piGauge().MatchString(strings.Join(lines[max(0, len(lines)-4):], "\n"))
 }
 
 // piText stands before a prompt that the client would take for a command; the extension takes it off.

@@ -443,25 +443,21 @@ func TestTheEventMayBeAWordOfTheCall(t *testing.T) {
 	}
 }
 
-// endless gives text and then blocks, as a pipe that nobody closes.
-type endless struct {
-	text io.Reader
-	end  chan struct{}
-}
-
-func (e endless) Read(b []byte) (int, error) {
-	if n, err := e.text.Read(b); err == nil {
-		return n, nil
-	}
-	<-e.end
-	return 0, io.EOF
+// openPipe is a pipe with text in it that nobody closes.
+func openPipe(t *testing.T, text string) *os.File {
+	t.Helper()
+	read, write, err := os.Pipe()
+	must(t, err)
+	t.Cleanup(func() { must(t, write.Close(), read.Close()) })
+	_, err = write.WriteString(text)
+	must(t, err)
+	return read
 }
 
 func TestF30_AnOpenPipeIsReadAsFarAsTheValue(t *testing.T) {
 	r := rootOf(t)
 	launched(t, r, id1)
-	stdin := endless{strings.NewReader(said("Stop", id1, "")), make(chan struct{})}
-	defer close(stdin.end)
+	stdin := openPipe(t, said("Stop", id1, ""))
 	begun := time.Now()
 	hook.Run(t.Context(), []string{"claude", r.Path(), "w"}, stdin, noEnv, now)
 	if took := time.Since(begun); len(events(t, r)) != 1 || took > 4*time.Second {
@@ -472,13 +468,12 @@ func TestF30_AnOpenPipeIsReadAsFarAsTheValue(t *testing.T) {
 func TestF30_HalfAValueAndNoEnd(t *testing.T) {
 	r := rootOf(t)
 	launched(t, r, id1)
-	stdin := endless{strings.NewReader(`{"hook_event_name":"Stop","session_id":"` + id1 + `"`), make(chan struct{})}
+	stdin := openPipe(t, `{"hook_event_name":"Stop","session_id":"`+id1+`"`)
 	begun := time.Now()
 	hook.Run(t.Context(), []string{"claude", r.Path(), "w"}, stdin, noEnv, now)
 	if took := time.Since(begun); took > 5*time.Second || took < time.Second {
 		t.Errorf("it took %v", took)
 	}
-	close(stdin.end)
 	if got := events(t, r); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}

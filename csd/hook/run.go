@@ -29,16 +29,15 @@ const diligence = 10 * time.Second
 // Run runs the hook that the words after "csd hook" ask for: HARNESS ROOT NAME [EVENT]. It reads one JSON value from
 // stdin, no further than its end, and appends one event, if ROOT has a worker NAME of that harness.
 //
-// Where stdin is never closed, or has no whole value, it returns within five seconds; a goroutine that still reads ends
-// with the process, which is to be at once. There is nothing to return: whatever went wrong, the client must not hear
-// of it.
+// Where stdin is a file that is never closed, or has no whole value, it returns within five seconds. There is nothing
+// to return: whatever went wrong, the client must not hear of it.
 func Run(ctx context.Context, args []string, stdin io.Reader, getenv func(string) string, now func() time.Time) {
 	defer func() { _ = recover() }() // exit status 2 would be a command to the client
 	h, ok := parse(args)
 	if !ok {
 		return
 	}
-	said, ok := await(ctx, stdin)
+	said, ok := await(stdin)
 	if !ok {
 		return
 	}

@@ -1,12 +1,10 @@
 package hook
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,44 +13,20 @@ import (
 const (
 	// patience is how long a hook waits for its input. Clients do not always close the pipe to it.
 	patience = 4 * time.Second
-	// maxReading is how long a hook may take to read what is there: a long input on a machine that is busy.
-	maxReading = 20 * time.Second
 	// maxInput is how much a hook reads at most.
 	maxInput = 64 << 20
 )
 
-// await reads the input, unless it does not come. A goroutine that still waits for it ends with the process.
-func await(ctx context.Context, stdin io.Reader) (input, bool) {
-	ctx, cancel := context.WithTimeout(ctx, maxReading)
-	defer cancel()
-	from := &source{r: stdin}
-	got := make(chan *input, 1)
-	go func() {
-		var said *input
-		defer func() {
-			_ = recover() // as in Run
-			got <- said
-		}()
-		said = read(from)
-	}()
-	for wait := patience; ; wait = patience / 20 {
-		t := time.NewTimer(wait)
-		select {
-		case said := <-got:
-			t.Stop()
-			if said == nil {
-				return input{}, false
-			}
-			return *said, true
-		case <-ctx.Done():
-			t.Stop()
-			return input{}, false
-		case <-t.C:
-			if from.dry() {
-				return input{}, false
-			}
-		}
+// await reads the input, unless it does not come. A file is waited for without a goroutine: to begin one, and the thread
+// under it, would cost a tenth of what a hook costs.
+func await(stdin io.Reader) (input, bool) {
+	from := &source{r: stdin, patience: patience}
+	from.file, _ = stdin.(*os.File)
+	said := read(from)
+	if said == nil {
+		return input{}, false
 	}
+	return *said, true
 }
 
 // read reads one JSON object, nil where there is none. It does not wait for what may follow.
@@ -66,17 +40,21 @@ func read(r io.Reader) *input {
 	return &in
 }
 
-// source is the standard input. It passes over a byte order mark, and says whether its reader waits in vain.
+// source is the standard input. It passes over a byte order mark, and has patience for a file only so long in all.
 type source struct {
-	r       io.Reader
-	begun   bool
-	waiting atomic.Bool
+	r        io.Reader
+	file     *os.File // r, if it is one
+	patience time.Duration
+	begun    bool
 }
 
+var errDry = errors.New("nothing comes")
+
 func (s *source) Read(b []byte) (int, error) {
-	s.waiting.Store(true)
+	if s.file != nil && !s.ready() {
+		return 0, errDry
+	}
 	n, err := s.r.Read(b)
-	s.waiting.Store(false)
 	if !s.begun && n > 0 {
 		s.begun = true
 		if n >= 3 && string(b[:3]) == "\xef\xbb\xbf" {
@@ -86,16 +64,19 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// dry reports whether the reader waits for bytes that are not there. One that only waits for its turn on a busy machine
-// does not.
-func (s *source) dry() bool {
-	if !s.waiting.Load() {
-		return false
+// ready waits until there is something to read, be it the end. What takes no waiting costs no patience: a machine that
+// is busy may be slow with what has come.
+func (s *source) ready() bool {
+	for s.patience >= 0 {
+		asked := time.Now()
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.file.Fd()), Events: unix.POLLIN}}, int(s.patience.Milliseconds()))
+		s.patience -= time.Since(asked)
+		if n > 0 {
+			return true
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return err != nil // what cannot be waited for is read
+		}
 	}
-	f, ok := s.r.(*os.File)
-	if !ok {
-		return true
-	}
-	ready, err := unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}, 0)
-	return err != nil || ready == 0
+	return false
 }
