@@ -50,7 +50,6 @@ func (w *Worker) Converse(ctx context.Context, prompt string, o ConverseOptions)
 type ownTurn struct {
 	*Worker
 	sent Sent
-	turn transcript.Turn
 }
 
 // ends reports whether a stop is that of the own turn. The id tells, but for a prompt that was sent while another turn
