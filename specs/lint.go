@@ -140,7 +140,8 @@ var githubList = lazily(`[?&]per_page=|api\.github\.com/.*/(?:pulls|issues|revie
 // githubPages warns of a list of which only the first page is read.
 func (l *linter) githubPages(st stepSpec) {
 	url := member(st.options, "url")
-	if url == nil || member(st.options, "pages") != nil || member(l.spec.defaults["http"], "pages") != nil || !githubList().MatchString(url.Value) {
+	if url == nil || member(st.options, "pages") != nil || member(l.spec.defaults["http"], "pages") != nil ||
+		!strings.Contains(url.Value, "per_page=") && !strings.Contains(url.Value, "api.github.com/") || !githubList().MatchString(url.Value) {
 		return
 	}
 	l.warn(url, "first-page", "only the first page of this list is read", "add `pages: link`")
@@ -155,8 +156,11 @@ func (l *linter) dashArguments(command *yaml.Node) {
 		if c.Value == "--" {
 			return
 		}
+		if i == 0 || !strings.HasPrefix(c.Value, "${") {
+			continue
+		}
 		m := leadingTarget().FindStringSubmatch(c.Value)
-		if i == 0 || m == nil || !l.mayBeginWithDash(m[1]) || slices.Contains(takesValue, command.Content[i-1].Value) {
+		if m == nil || !l.mayBeginWithDash(m[1]) || slices.Contains(takesValue, command.Content[i-1].Value) {
 			continue
 		}
 		l.warn(c, "dash-argument", fmt.Sprintf("`target.%s` may begin with `-` and be taken for an option", m[1]),

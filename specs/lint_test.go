@@ -160,3 +160,14 @@ func TestLintSaysWhatCheckSays(t *testing.T) {
 }
 
 var condition = regexp.MustCompile(`when: [^,\n]+`)
+
+// TestAPatternIsCheckedAsItIsUsed: one that is just not too deep by itself once ended the program.
+func TestAPatternIsCheckedAsItIsUsed(t *testing.T) {
+	deep := strings.Repeat("(", 999) + "a" + strings.Repeat(")", 999)
+	for _, where := range []string{"item: {id: '" + deep + "'}", "target: {args: [{name: a, pattern: '" + deep + "'}]}"} {
+		src := "version: 1\nname: a\ninterval: 1m\nfetch: {stat: {path: /a}}\n" + where + "\nrules: [{when: changed, kind: changed, text: x}]\n"
+		if codes := codesOf(src); !slices.Contains(codes, "pattern") {
+			t.Errorf("found only %q", codes)
+		}
+	}
+}

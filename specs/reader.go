@@ -352,7 +352,11 @@ func (r *reader) pattern(n *yaml.Node) text {
 	if !t.set() {
 		return t
 	}
-	if _, err := syntax.Parse(t.s, syntax.Perl); err != nil { // all that can fail when it is compiled
+	_, err := syntax.Parse(t.s, syntax.Perl) // all that can fail when it is compiled
+	if err == nil {
+		_, err = syntax.Parse(`\A(?:`+t.s+`)\z`, syntax.Perl) // as it is used: one level deeper
+	}
+	if err != nil {
 		r.fault(n, "pattern", "the pattern does not compile: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "")
 		return text{}
 	}

@@ -138,10 +138,10 @@ func isWideID(s string) bool {
 
 // speaksID reports whether s is a word that an id of this type may be.
 func (t *itemType) speaksID(s string) bool {
-	if t.pattern == nil {
+	if t.pattern == "" {
 		return isID(s)
 	}
-	return isWideID(s) && t.pattern.MatchString(s)
+	return isWideID(s) && t.matcher().MatchString(s)
 }
 
 // idText is an id as text: a string, or a whole number.

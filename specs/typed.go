@@ -57,11 +57,12 @@ func typeWordNames() []string {
 // itemType is the type of an item, of one of its names, or of a cursor.
 type itemType struct {
 	name    typeName
-	pattern *regexp.Regexp       // says which words an id may be
-	words   []string             // a list of words
-	hosts   []string             // narrows a url
-	fields  map[string]*itemType // names with types
-	elem    *itemType            // of a list; only cursors have one
+	pattern string                // says which words an id may be; empty: any
+	matcher func() *regexp.Regexp // of the pattern; a lint needs none
+	words   []string              // a list of words
+	hosts   []string              // narrows a url
+	fields  map[string]*itemType  // names with types
+	elem    *itemType             // of a list; only cursors have one
 	at      *yaml.Node
 }
 
@@ -74,8 +75,8 @@ func (t *itemType) String() string {
 		return "auto"
 	case t.name == typeWords:
 		return "[" + strings.Join(t.words, ", ") + "]"
-	case t.pattern != nil:
-		return "{id: " + t.pattern.String() + "}"
+	case t.pattern != "":
+		return "{id: " + t.pattern + "}"
 	case t.hosts != nil:
 		return "{url: [" + strings.Join(t.hosts, ", ") + "]}"
 	case t.name == typeNames:
@@ -171,7 +172,8 @@ func (r *reader) narrowed(n *yaml.Node) *itemType {
 	if re, err := syntax.Parse(p.s, syntax.Perl); err == nil && matchesSpace(re) {
 		r.fault(n.Content[1], "pattern-space", "the pattern can match white space: a sentence of the polled system could pass", "name the characters it may have, such as '[0-9a-f]{40}'")
 	}
-	t.pattern = regexp.MustCompile(`\A(?:` + p.s + `)\z`)
+	t.pattern = `\A(?:` + p.s + `)\z`
+	t.matcher = lazily(t.pattern)
 	return t
 }
 
