@@ -152,6 +152,8 @@ func (w *Worker) told(end transcript.End) (bool, error) {
 			return true, nil
 		case e.Name == event.UserPromptSubmit && e.TurnID == end.TurnID:
 			return false, nil
+		case e.Name == event.SessionEnd && e.SessionID == w.meta.SessionID:
+			return true, nil // its turns ended with it
 		case e.Name == event.SessionStart && e.Source != event.SourceCompact && e.At.After(end.At):
 			return true, nil // an end of an earlier life of the session
 		}

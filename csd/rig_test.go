@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -38,6 +39,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, csd.Exec(os.Args[2], os.Environ()))
 			os.Exit(127)
 		}
+	}
+	flag.Parse()
+	// They mostly wait for each other's processes: two at a time, as on a machine of two processors, would take minutes.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,13 @@ import (
 func TestMain(m *testing.M) {
 	if status, is := fakeharness.Ran(); is {
 		os.Exit(status)
+	}
+	if filepath.Base(os.Args[0]) != "csd" { // this is the test, and not the program that it runs
+		flag.Parse()
+		// They mostly wait for each other's processes: two at a time, as on a machine of two processors, would take minutes.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
 	}
 	testscript.Main(m, map[string]func(){"csd": main})
 }
