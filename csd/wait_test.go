@@ -157,12 +157,10 @@ func TestF42_AWorkerThatDiesInATurn(t *testing.T) {
 			if s := r.state("w"); s != csd.Gone {
 				t.Errorf("status %s", s)
 			}
-			list := r.events("w")
-			if last := list[len(list)-1]; last.Name != event.SessionEnd {
-				t.Errorf("the last event is %+v", last)
-			}
-			if n := r.count("w", event.SessionEnd); n != 1 {
-				t.Errorf("%d session_end", n)
+			// The hook of a client that is killed may write later than the client wrote that its turn was broken off.
+			r.eventually("the end of the session", func() bool { return r.count("w", event.SessionEnd) == 1 })
+			if n := r.count("w", event.Stop); n > 1 {
+				t.Errorf("%d stops of one turn", n)
 			}
 		})
 	}
