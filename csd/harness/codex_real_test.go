@@ -72,6 +72,7 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	r.model.Add(modelstub.Reply{Text: "first", Until: first, Tools: []modelstub.Tool{execTool("true")}}, modelstub.Reply{Text: "both"})
 	stops, prompts := len(r.told("stop")), len(r.told("user_prompt_submit"))
 	r.send("a turn")
+	r.asked("a turn")
 	r.paste("more for it")
 	r.enter("more for it", func() bool { return !r.InComposer(r.screen(), "more for it") })
 	close(first)
@@ -86,6 +87,7 @@ func TestCodexStartsTakesPromptsAsTextAndEnds(t *testing.T) {
 	defer close(hold)
 	r.model.Add(modelstub.Reply{Text: "never", Until: hold})
 	r.send("a long turn")
+	r.asked("a long turn") // else the next question gets the answer that never comes
 	r.must(r.server.Paste(t.Context(), r.pane.Target(), []byte("half\ntyped")))
 	r.eventually("the text in the box", func() bool { return r.InComposer(r.screen(), "half typed") })
 	r.quit()

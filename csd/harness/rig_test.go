@@ -341,6 +341,15 @@ func (r *rig) enter(prompt string, taken func() bool) {
 	})
 }
 
+// asked waits until the model was asked about a prompt: its hook comes before that.
+func (r *rig) asked(prompt string) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), turnTime)
+	defer cancel()
+	_, err := r.model.Wait(ctx, func(q modelstub.Request) bool { return !q.Side && q.Says(prompt) })
+	r.must(err)
+}
+
 // turn sends a prompt and waits for the stop of its turn.
 func (r *rig) turn(prompt string) note {
 	r.t.Helper()
