@@ -53,11 +53,24 @@ func (w *Worker) WaitForTurn(ctx context.Context, o WaitOptions) (Ended, error) 
 
 // timedOut is an error that says from which line a later wait misses nothing.
 func (w *Worker) timedOut(from int64, text string) error {
-	n, err := event.Lines(w.events(), from)
-	if err != nil {
-		n = 0
-	}
+	n := w.linesBefore(from)
 	return &Error{Kind: TimedOut, Text: fmt.Sprintf("%s\nretry_after_line: %d", text, n), Hint: fmt.Sprintf("wait-for-turn --after-line %d goes on without a gap", n)}
+}
+
+// linesBefore counts the events that end at an offset or before. What was counted once is not read again.
+func (w *Worker) linesBefore(offset int64) int64 {
+	kept, err := w.tally(context.Background()) // the caller's time has run out
+	if err != nil {
+		return 0
+	}
+	n := kept.Tally.Lines
+	for line, err := range event.Forward(w.events(), offset) {
+		if err != nil || line.Offset >= kept.Tally.Offset {
+			break
+		}
+		n--
+	}
+	return n
 }
 
 // liveLook is how often the client's own state is looked at beside its events: hooks are silent about a dialog and

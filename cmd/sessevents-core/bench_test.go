@@ -27,7 +27,7 @@ func built(b *testing.B) string {
 		b.Skip("needs /proc")
 	}
 	dir := b.TempDir() + string(filepath.Separator)
-	build := exec.Command("go", "build", "-o", dir, "../sessevents", ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", dir, "../sessevents", ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
