@@ -75,7 +75,7 @@ func (w *Worker) linesBefore(offset int64) int64 {
 
 // liveLook is how often the client's own state is looked at beside its events: hooks are silent about a dialog and
 // about a turn that a person breaks off. A look reads one small file.
-const liveLook = time.Second
+const liveLook = 2 * time.Second
 
 // waitEnd waits for an end behind an offset of the events: a stop of which match says so, or any session_end.
 func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event) (bool, error)) (Ended, error) {
