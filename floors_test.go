@@ -26,6 +26,7 @@ var floors = [][]string{
 	{"engine", "csd/hook", "csd/harness"},
 	{"specs", "csd"},
 	{"schema", "examples"},
+	{"cmd/internal/build"},
 	{"cmd/internal/client", "cmd/internal/complete"},
 	{"cmd/internal/*"},
 	{"cmd/*"},
@@ -37,7 +38,7 @@ var homes = map[string][]string{
 	"github.com/itchyny/gojq":      {"specs", "cmd/internal/script"},
 	"github.com/expr-lang/expr":    {"specs"},
 	"github.com/alecthomas/kong":   {"cmd/*", "cmd/internal/*"},
-	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd/event", "csd"},
+	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd"},
 }
 
 type pkg struct {

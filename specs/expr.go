@@ -87,7 +87,7 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 		}
 		return nil
 	}
-	known := r.library.of(sc.names)
+	known := r.exprTables.of(sc.names)
 	tree, err := parser.ParseWithConfig(code, known)
 	if err != nil {
 		e.report(r, err)
@@ -111,19 +111,19 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	if mode.bool {
 		e.tree, e.quick = tree.Node, quickly(tree.Node)
 	}
-	sure, err := r.library.check(tree, known, mode)
+	sure, err := r.exprTables.check(tree, known, mode)
 	if err != nil {
 		e.report(r, err)
 		return nil
 	}
 	made := func(of *parser.Tree) (err error) {
-		e.program, err = r.library.program(of, known, &patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil})
+		e.program, err = r.exprTables.program(of, known, &patcher{lenient: mode.lenient, secret: sc.names["secret"] != nil})
 		return err
 	}
 	anew := func() error { // from a tree of its own
 		own, err := parser.ParseWithConfig(code, known)
 		if err == nil {
-			_, err = r.library.check(own, known, mode)
+			_, err = r.exprTables.check(own, known, mode)
 		}
 		if err == nil {
 			err = made(own)

@@ -15,10 +15,10 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// library is expr-lang for the expressions of one spec. Its own Compile builds the tables of all functions for each
+// exprTables is expr-lang for the expressions of one spec. Its own Compile builds the tables of all functions for each
 // expression anew, which is most of what a lint would cost; here they are built once, and what belongs to a scope once
 // for each set of names. It is not for several goroutines.
-type library struct {
+type exprTables struct {
 	known []*conf.Config
 }
 
@@ -33,7 +33,7 @@ var base = sync.OnceValue(func() *conf.Config {
 })
 
 // of is the library for expressions that see names.
-func (l *library) of(names map[string]*shape) *conf.Config {
+func (l *exprTables) of(names map[string]*shape) *conf.Config {
 	for _, c := range l.known {
 		if env := c.EnvObject.(types.Map); len(env) == len(names)+2 && hasAll(env, names) {
 			return c
@@ -60,7 +60,7 @@ func hasAll(env types.Map, names map[string]*shape) bool {
 
 // check finds the type faults that the library knows of a tree as it stands. sure says that with our own numbers it will
 // find no others. Of times and durations they know more than the library does.
-func (l *library) check(tree *parser.Tree, known *conf.Config, mode exprMode) (sure bool, err error) {
+func (l *exprTables) check(tree *parser.Tree, known *conf.Config, mode exprMode) (sure bool, err error) {
 	plain := *known
 	plain.Functions = nil
 	if mode.bool {
@@ -103,7 +103,7 @@ func isEnd(n ast.Node) bool {
 }
 
 // program makes a program of a tree that was checked, and changes it: now our own numbers count.
-func (l *library) program(tree *parser.Tree, known *conf.Config, p *patcher) (*vm.Program, error) {
+func (l *exprTables) program(tree *parser.Tree, known *conf.Config, p *patcher) (*vm.Program, error) {
 	ast.Walk(&tree.Node, p)
 	if _, err := exprcheck.Check(tree, known); err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 
 // reader turns YAML nodes into values and notes every fault on the way.
 type reader struct {
-	src      *source
-	found    Diagnostics
-	compiled int // expressions so far
-	library  library
+	src        *source
+	found      Diagnostics
+	compiled   int // expressions so far
+	exprTables exprTables
 	// faultsOnly says that the programs will hardly be run: they are made when they are, and not for several goroutines.
 	faultsOnly bool
 	node       *yaml.Node

@@ -2,7 +2,6 @@ package main
 
 import (
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -120,19 +119,4 @@ func commandAt(words []string) int {
 		at++
 	}
 	return at
-}
-
-// version is the module's version where the program was installed by one, else the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return v
 }

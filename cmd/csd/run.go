@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/build"
 	"github.com/sessevents/sessevents/cmd/internal/complete"
 	"github.com/sessevents/sessevents/csd"
 )
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, w world) (exit int) {
 	g, name := trimmed(words)
 	code := -1
 	parser, err := kong.New(g,
-		kong.Name(c.program), kong.Writers(w.out, w.err), kong.Vars{"version": version()},
+		kong.Name(c.program), kong.Writers(w.out, w.err), kong.Vars{"version": build.Version()},
 		kong.Exit(func(n int) { code = n; panic(exited{}) }), kong.Help(c.help), kong.ShortHelp(c.help))
 	if err != nil {
 		panic(err) // the grammar itself is wrong: every test fails on it

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/build"
 	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/cmd/internal/front"
 )
@@ -211,7 +212,7 @@ func TestOneProgramOfTwo(t *testing.T) {
 	if out := run(client.CalledBy+"=v9.9.9", second); !strings.HasPrefix(out, "error: sessevents is v9.9.9, and "+second+" is ") || !strings.HasSuffix(out, mends) {
 		t.Errorf("called by another version: %s", out)
 	}
-	if out := run(client.CalledBy+"="+client.Version(), alone); !strings.HasPrefix(out, "error: what is installed as "+front.Core) {
+	if out := run(client.CalledBy+"="+build.Version(), alone); !strings.HasPrefix(out, "error: what is installed as "+front.Core) {
 		t.Errorf("a second program that is the first: %s", out)
 	}
 }

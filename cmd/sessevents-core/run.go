@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/sessevents/sessevents/cmd/internal/build"
 	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/cmd/internal/complete"
 	"github.com/sessevents/sessevents/engine"
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, w client.World) int {
 
 // vars are the words that the grammar takes from other tables.
 func vars() kong.Vars {
-	return kong.Vars{"version": client.Version(), "formats": strings.Join(specs.Formats, ","), "starters": strings.Join(specs.Starters(), ",")}
+	return kong.Vars{"version": build.Version(), "formats": strings.Join(specs.Formats, ","), "starters": strings.Join(specs.Starters(), ",")}
 }
 
 // exited unwinds the stack where kong would end the process: after --help and --version.

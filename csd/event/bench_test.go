@@ -2,7 +2,6 @@ package event_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -59,7 +58,7 @@ func BenchmarkOf100MB(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, counted, err := event.Counted(path, event.Tally{})
+	counted, err := event.Tally{}.On(path)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,8 +79,8 @@ func BenchmarkOf100MB(b *testing.B) {
 		{"size", func() error { _, err := event.Size(path); return err }},
 		{"lines", func() error { _, err := event.Lines(path, end); return err }},
 		{"after", func() error { _, err := event.After(path, 1<<40); return err }},
-		{"firstCount", func() error { _, _, err := event.Counted(path, event.Tally{}); return err }},
-		{"nextCount", func() error { _, _, err := event.Counted(path, counted); return err }},
+		{"firstCount", func() error { _, err := event.Tally{}.On(path); return err }},
+		{"nextCount", func() error { _, err := counted.On(path); return err }},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			runtime.GC()
@@ -95,33 +94,4 @@ func BenchmarkOf100MB(b *testing.B) {
 			b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
-}
-
-// BenchmarkIdleFollower is the CPU time that ten seconds without news cost; the contract allows 10 ms.
-func BenchmarkIdleFollower(b *testing.B) {
-	path := fileOf(b, line("stop", "", "01"))
-	end, err := event.Size(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f, err := event.Follow(path, end)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	wait := func(d time.Duration) error {
-		ctx, cancel := context.WithTimeout(b.Context(), d)
-		defer cancel()
-		_, err := f.Next(ctx)
-		return err
-	}
-	runtime.GC()
-	if err := wait(time.Second); !errors.Is(err, context.DeadlineExceeded) { // what the test itself left is tidied up
-		b.Fatal(err)
-	}
-	before := cpu()
-	if err := wait(10 * time.Second); !errors.Is(err, context.DeadlineExceeded) {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64((cpu() - before).Microseconds()), "cpu-µs/10s")
 }

@@ -25,8 +25,6 @@ type State struct {
 	State string
 	Since time.Time // when it came into this state, as far as the last events tell
 	Last  Event     // the event that says so
-	// Turns counts the turns that ended; only Counted fills it.
-	Turns int
 }
 
 // Of reads the state from the end of the file at path. A file that is not there, is empty, or has no event that this
@@ -121,17 +119,6 @@ type Tally struct {
 	Error  *Failure `json:"error,omitempty"` // of the last stop
 	// ErrorAt is when that was.
 	ErrorAt time.Time `json:"error_at,omitzero"`
-}
-
-// Counted is Of with the turns, counted on from t. The new tally is to be kept.
-func Counted(path string, t Tally) (State, Tally, error) {
-	s, err := Of(path)
-	if err != nil {
-		return s, t, err
-	}
-	t, err = t.On(path)
-	s.Turns = t.Turns
-	return s, t, err
 }
 
 // On counts what came since t. A file that is shorter than it was is counted anew.

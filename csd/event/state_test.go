@@ -49,9 +49,9 @@ func TestStateIsThatOfTheLastKnownEvent(t *testing.T) {
 func TestTheCountGoesOnFromWhatWasCounted(t *testing.T) {
 	turn := line("user_prompt_submit", "", "01") + line("stop", `,"error":{"type":"overloaded","message":"m"}`, "02")
 	path := fileOf(t, turn+turn+"\n")
-	s, tally, err := event.Counted(path, event.Tally{})
-	if err != nil || s.Turns != 2 || tally.Lines != 4 || tally.Error == nil || tally.Error.Type != event.Overloaded {
-		t.Fatalf("%+v %+v %v", s, tally, err)
+	tally, err := event.Tally{}.On(path)
+	if err != nil || tally.Turns != 2 || tally.Lines != 4 || tally.Error == nil || tally.Error.Type != event.Overloaded {
+		t.Fatalf("%+v %v", tally, err)
 	}
 	// What was counted is not looked at again: here it is no longer there.
 	data, err := os.ReadFile(path)
@@ -62,18 +62,18 @@ func TestTheCountGoesOnFromWhatWasCounted(t *testing.T) {
 	if err := os.WriteFile(path, []byte(blank), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, tally, err = event.Counted(path, tally)
-	if err != nil || s.Turns != 4 || tally.Lines != 6 || tally.Error != nil {
-		t.Errorf("%+v %+v %v", s, tally, err)
+	tally, err = tally.On(path)
+	if err != nil || tally.Turns != 4 || tally.Lines != 6 || tally.Error != nil {
+		t.Errorf("%+v %v", tally, err)
 	}
 	// A file that is another one is counted anew.
 	if err := os.WriteFile(path, []byte(turn), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, tally, err = event.Counted(path, tally); err != nil || s.Turns != 1 || tally.Offset != int64(len(turn)) {
-		t.Errorf("%+v %+v %v", s, tally, err)
+	if tally, err = tally.On(path); err != nil || tally.Turns != 1 || tally.Offset != int64(len(turn)) {
+		t.Errorf("%+v %v", tally, err)
 	}
-	if _, tally, err = event.Counted(path+"x", tally); err != nil || tally != (event.Tally{}) {
+	if tally, err = tally.On(path + "x"); err != nil || tally != (event.Tally{}) {
 		t.Errorf("no file: %+v %v", tally, err)
 	}
 }

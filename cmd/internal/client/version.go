@@ -3,7 +3,8 @@ package client
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
+
+	"github.com/sessevents/sessevents/cmd/internal/build"
 )
 
 // Install is the command that installs both programs of one version.
@@ -11,21 +12,6 @@ const Install = "go install github.com/sessevents/sessevents/cmd/...@latest"
 
 // CalledBy is the environment variable by which sessevents tells sessevents-core its own version.
 const CalledBy = "SESSEVENTS_CALLED_BY"
-
-// Version is the module's version where the program was installed by one, else the commit it was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return v
-}
 
 // CheckCaller refuses to go on for a sessevents of another version: the two share one command line. Called by the user
 // or anybody else, a program is whole by itself. What the caller said reaches no process that is started from here.
@@ -36,7 +22,7 @@ func CheckCaller() error {
 	}
 	_ = os.Unsetenv(CalledBy)                                        // it has a valid name
 	_ = os.WriteFile("/proc/self/comm", []byte("sessevents"), 0o600) // what ps and pgrep find; where there is no /proc, the words have to do
-	if own := Version(); caller != own {
+	if own := build.Version(); caller != own {
 		self, _ := os.Executable() // for the words only
 		return &Problem{ExitFailed, fmt.Sprintf("sessevents is %s, and %s is %s", caller, self, own), "both of one version: " + Install}
 	}

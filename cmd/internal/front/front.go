@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sessevents/sessevents/cmd/internal/build"
 	"github.com/sessevents/sessevents/cmd/internal/client"
 	"github.com/sessevents/sessevents/examples"
 	"github.com/sessevents/sessevents/internal/specfile"
@@ -68,7 +69,7 @@ func become(w client.World) int {
 	}
 	places := []string{filepath.Join(filepath.Dir(self), Core), filepath.Join(filepath.Dir(self), "..", "libexec", Core)}
 	for _, path := range places {
-		err := syscall.Exec(path, os.Args, append(os.Environ(), client.CalledBy+"="+client.Version()))
+		err := syscall.Exec(path, os.Args, append(os.Environ(), client.CalledBy+"="+build.Version()))
 		if !errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(w.Err, "error: run %s: %v\n", path, err)
 			return client.ExitFailed
