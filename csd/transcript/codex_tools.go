@@ -3,9 +3,9 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
 )
 
 // codexShells are the names that Codex has had for what the others call Bash.
@@ -30,17 +30,50 @@ func (p *codexPayload) call(base Item) Item {
 	return i
 }
 
-// Patterns are compiled when they are first needed: hooks and most commands need none, and have no time for it.
-var (
-	execHead = pattern(`(?m)^(?:Process exited with code|Exit code:) (-?\d+)$`)
-	execWall = pattern(`(?m)^Wall time: ([0-9.]+) seconds?$`)
-	execRuns = pattern(`(?m)^Process running with session ID (\S+)$`)
-	execLine = pattern(`^(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): .*$|^Process .*$`)
-	execFail = pattern(`^(?:unsupported call: |[a-z_]+ failed: )`)
-)
+// execLines are how the lines of the header begin that Codex puts before the output of a command.
+var execLines = []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Original token count: ", "Total output lines: ", "Process "}
 
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// execField is the value of the header's first line that begins with one of the names and ends with end. These lines, and
+// no regular expressions: a hook reads them, and the tables of those would be a twentieth of what it costs.
+func execField(header, end string, names ...string) (value string, ok bool) {
+	for line := range strings.SplitSeq(header, "\n") {
+		for _, name := range names {
+			rest, begins := strings.CutPrefix(line, name)
+			if value, ok = strings.CutSuffix(rest, end); begins && ok && value != "" {
+				return value, true
+			}
+		}
+	}
+	return "", false
+}
+
+// execCode is the exit code that a header tells.
+func execCode(header string) (code int, ok bool) {
+	text, _ := execField(header, "", "Process exited with code ", "Exit code: ")
+	code, err := strconv.Atoi(text)
+	return code, err == nil
+}
+
+// execSession is the id of a command that still ran when the header was written.
+func execSession(header string) (id string, ok bool) {
+	id, ok = execField(header, "", "Process running with session ID ")
+	return id, ok && !strings.ContainsAny(id, " \t")
+}
+
+// execWall is how many seconds a command took.
+func execWall(header string) (seconds string, ok bool) {
+	seconds, ok = execField(header, " seconds", "Wall time: ")
+	if !ok {
+		seconds, ok = execField(header, " second", "Wall time: ")
+	}
+	_, err := strconv.ParseFloat(seconds, 64)
+	return seconds, ok && err == nil
+}
+
+// execFailed reports whether text says that a tool of Codex failed: "unsupported call: …", "apply_patch failed: …".
+func execFailed(text string) bool {
+	tool, _, ok := strings.Cut(text, " failed: ")
+	return ok && tool != "" && strings.Trim(tool, "abcdefghijklmnopqrstuvwxyz_") == "" || strings.HasPrefix(text, "unsupported call: ")
 }
 
 // execHeader parts the header that Codex puts before the output of a command from the output. The output may hold lines
@@ -51,7 +84,7 @@ func execHeader(text string) (header, output string, ok bool) {
 		return "", "", false
 	}
 	for line := range strings.SplitSeq(header, "\n") {
-		if !execLine().MatchString(line) {
+		if !slices.ContainsFunc(execLines, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
 			return "", "", false
 		}
 	}
@@ -76,16 +109,16 @@ func codexOutput(raw json.RawMessage) (text string, failed bool) {
 	}
 	header, output, ok := execHeader(text)
 	if !ok {
-		return text, failed || execFail().MatchString(text)
+		return text, failed || execFailed(text)
 	}
 	state := ""
-	if code := execHead().FindStringSubmatch(header); code != nil {
-		state, failed = "exited "+code[1], code[1] != "0"
-	} else if id := execRuns().FindStringSubmatch(header); id != nil {
-		state = "running as " + id[1]
+	if code, ok := execCode(header); ok {
+		state, failed = fmt.Sprintf("exited %d", code), code != 0
+	} else if id, ok := execSession(header); ok {
+		state = "running as " + id
 	}
-	if wall := execWall().FindStringSubmatch(header); wall != nil {
-		state = strings.TrimPrefix(state+" · "+wall[1]+"s", " · ")
+	if seconds, ok := execWall(header); ok {
+		state = strings.TrimPrefix(state+" · "+seconds+"s", " · ")
 	}
 	return strings.TrimSuffix(state+"\n"+output, "\n"), failed
 }

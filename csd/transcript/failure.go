@@ -72,8 +72,6 @@ func codexFailure(info json.RawMessage, message string) string {
 	return FailureOf(message)
 }
 
-var statusFirst = pattern(`^(\d{3})\b`)
-
 // signs are what an error text may say besides the status of the answer, the more telling ones first.
 var signs = []struct{ words, is string }{
 	{"overloaded", failOverload},
@@ -105,11 +103,8 @@ var signs = []struct{ words, is string }{
 // FailureOf is the type of a failure of which only the text is known; many begin with the status of the answer. Only
 // the head of the text counts.
 func FailureOf(message string) string {
-	if m := statusFirst().FindString(message); m != "" {
-		status, _ := strconv.Atoi(m)
-		if is := byStatus(status); is != failUnknown {
-			return is
-		}
+	if is := byStatus(statusFirst(message)); is != failUnknown {
+		return is
 	}
 	lower := strings.ToLower(message[:min(len(message), 2000)])
 	for _, sign := range signs {
@@ -118,6 +113,20 @@ func FailureOf(message string) string {
 		}
 	}
 	return failUnknown
+}
+
+// statusFirst is the status with which a text begins: three digits and the end of a word. Else it is 0.
+func statusFirst(text string) int {
+	const long = len("503")
+	if len(text) < long || len(text) > long && letter(text[long]) {
+		return 0
+	}
+	status, _ := strconv.ParseUint(text[:long], 10, 16) // 0 where it is none
+	return int(status)
+}
+
+func letter(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
 func byStatus(status int) string {

@@ -72,15 +72,15 @@ func (s *source) terminal(now []Terminal, l lines.Line) ([]Terminal, error) {
 	}
 	text, _ := bareString(p.Output)
 	header, _, _ := execHeader(text)
-	id := execRuns().FindStringSubmatch(header)
-	if r.Type != "response_item" || p.Type != "function_call_output" || id == nil {
+	id, runs := execSession(header)
+	if r.Type != "response_item" || p.Type != "function_call_output" || !runs {
 		return now, nil
 	}
 	// A command that is polled says again that it runs, as the result of another call.
-	if slices.ContainsFunc(now, func(t Terminal) bool { return t.ProcessID == id[1] || t.CallID == p.CallID }) {
+	if slices.ContainsFunc(now, func(t Terminal) bool { return t.ProcessID == id || t.CallID == p.CallID }) {
 		return now, nil
 	}
-	t := Terminal{CallID: p.CallID, ProcessID: id[1], Since: parseTime(r.Timestamp)}
+	t := Terminal{CallID: p.CallID, ProcessID: id, Since: parseTime(r.Timestamp)}
 	call, over, err := s.callOf(p.CallID, l.Offset)
 	if err != nil || over || call.Name == "write_stdin" { // that one polls a terminal that we do not know of
 		return now, err
