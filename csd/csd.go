@@ -22,7 +22,8 @@ import (
 type Options struct {
 	Getenv  func(string) string
 	Environ []string         // the environment that workers get, cleaned of what a surrounding session left
-	Exe     string           // the absolute path of csd itself: shims and hooks call it
+	Exe     string           // the absolute path of csd itself: shims and panes call it
+	HookExe func() string    // the absolute path of the program that hooks call, asked for once a launch; nil: Exe
 	Notes   io.Writer        // what a person should know while something goes on; never a result
 	Now     func() time.Time // nil means time.Now
 }
@@ -40,6 +41,9 @@ type Fleet struct {
 func Open(o Options) (*Fleet, error) {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.HookExe == nil {
+		o.HookExe = func() string { return o.Exe }
 	}
 	if o.Notes == nil {
 		o.Notes = io.Discard

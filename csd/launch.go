@@ -116,7 +116,7 @@ func (f *Fleet) begin(o LaunchOptions) (*launching, error) {
 	return &launching{
 		fleet: f, kind: o.Harness, dir: dir, harness: h, release: release, server: f.server(""),
 		worker: harness.Worker{
-			Name: o.Name, CWD: dir, Home: f.root.Home(o.Name), Exe: f.Exe, Root: f.root, Args: o.Args, Getenv: f.Getenv, Environ: f.Environ,
+			Name: o.Name, CWD: dir, Home: f.root.Home(o.Name), HookExe: f.HookExe(), Root: f.root, Args: o.Args, Getenv: f.Getenv, Environ: f.Environ,
 		},
 	}, nil
 }
@@ -327,7 +327,7 @@ func newID() string {
 // forHarness is the worker as its harness knows it.
 func (w *Worker) forHarness() harness.Worker {
 	return harness.Worker{
-		Name: w.name, CWD: w.meta.CWD, SessionID: w.meta.SessionID, Home: w.fleet.root.Home(w.name), Exe: w.fleet.Exe, Root: w.fleet.root,
+		Name: w.name, CWD: w.meta.CWD, SessionID: w.meta.SessionID, Home: w.fleet.root.Home(w.name), Root: w.fleet.root,
 		Getenv: w.fleet.Getenv, Environ: w.fleet.Environ,
 	}
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case hook.Word:
-			hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
+			hook.Main(os.Args[2:])
 			os.Exit(0)
 		case csd.ExecWord:
 			fmt.Fprintln(os.Stderr, csd.Exec(os.Args[2], os.Environ()))

@@ -48,7 +48,7 @@ func newBenchFleet(b *testing.B, workers int) *benchFleet {
 		_ = f.tmux("kill-server").Run() // it may not run
 		_ = os.RemoveAll(dir)           // what the sessions' ends still write is below a temporary folder
 	})
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", f.bin, ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", dir, ".", "../csd-hook")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
@@ -295,7 +295,7 @@ func BenchmarkHook(b *testing.B) {
 	}
 	var own, shell []cost
 	for b.Loop() {
-		own = append(own, call(f.bin, "hook", "claude", f.root.Path(), name))
+		own = append(own, call(filepath.Join(f.dir, hookName), "hook", "claude", f.root.Path(), name))
 		shell = append(shell, call("/bin/sh", "-c", "cat >/dev/null"))
 	}
 	report(b, own)

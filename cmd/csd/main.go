@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	"time"
 
 	"github.com/sessevents/sessevents/csd/hook"
 )
@@ -17,8 +16,7 @@ const gcPercent = 400
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == hook.Word { // an agent waits for each of these calls: nothing else is begun
-		signal.Ignore(hook.Ignored...)
-		hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
+		hook.Main(os.Args[2:])
 		os.Exit(exitOK)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else it ends the process, and loudly: `csd read-events | head -1`

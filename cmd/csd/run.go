@@ -170,7 +170,7 @@ func (c *call) fleet() (*csd.Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return csd.Open(csd.Options{Getenv: c.getenv, Environ: c.environ, Exe: exe, Notes: c.err})
+	return csd.Open(csd.Options{Getenv: c.getenv, Environ: c.environ, Exe: exe, HookExe: func() string { return hookExe(exe) }, Notes: c.err})
 }
 
 // worker finds the worker that --worker names.

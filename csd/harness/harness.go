@@ -22,7 +22,7 @@ type Worker struct {
 	CWD       string // an absolute path without symbolic links
 	SessionID string // given by csd to a client that takes one; empty where the client makes its own
 	Home      string // the private folder of a client that gets one; made by Prepare
-	Exe       string // the absolute path of csd: hooks call it
+	HookExe   string // the absolute path of the program that its hooks call; only for Prepare and Resume
 	Root      *store.Root
 	Args      []string                 // what the user adds to the client's arguments
 	Getenv    func(name string) string // the caller's environment

@@ -101,7 +101,7 @@ func (pi) start(ctx context.Context, w Worker, how ...string) (Start, error) {
 	argv = append(append(argv, "-e", extension), w.Args...)
 	return Start{
 		Launch: store.Launch{Argv: argv, Dir: w.CWD, Env: environment(w, map[string]string{
-			"PI_CODING_AGENT_DIR": w.Home, "CSD_EXE": w.Exe,
+			"PI_CODING_AGENT_DIR": w.Home, "CSD_EXE": w.HookExe,
 		})},
 		ConfigDir: w.Home,
 	}, nil

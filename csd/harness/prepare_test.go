@@ -33,7 +33,7 @@ func newWorker(t *testing.T, env map[string]string, args ...string) Worker {
 	}
 	w := Worker{
 		Name: "w", CWD: filepath.Join(dir, "work"), SessionID: "5a0e6f3c-9c1d-4b7e-8f2a-0123456789ab", Home: root.Home("w"),
-		Exe: "/opt/it's csd", Root: root, Args: args, Getenv: getenv,
+		HookExe: "/opt/it's csd", Root: root, Args: args, Getenv: getenv,
 	}
 	for name, value := range vars {
 		w.Environ = append(w.Environ, name+"="+value)

@@ -70,7 +70,7 @@ func executable(path string) error {
 
 // hookCommand is the shell command by which a client tells csd what happens: the client runs it through a shell.
 func hookCommand(w Worker, client string) string {
-	words := []string{w.Exe, "hook", client, w.Root.Path(), w.Name}
+	words := []string{w.HookExe, "hook", client, w.Root.Path(), w.Name}
 	for i, word := range words {
 		if i != 1 && i != 2 {
 			words[i] = shellQuote(word)

@@ -106,7 +106,7 @@ func newRig(t *testing.T, name string) *rig {
 	r.must(err)
 	exe, err := os.Executable()
 	r.must(err)
-	r.w = Worker{Name: "w", CWD: r.home.Work, Exe: exe, Root: r.root, Home: r.root.Home("w")}
+	r.w = Worker{Name: "w", CWD: r.home.Work, HookExe: exe, Root: r.root, Home: r.root.Home("w")}
 	r.serve()
 	return r
 }
@@ -189,7 +189,7 @@ func (r *rig) run(start Start) error {
 	r.must(err)
 	ctx, cancel := context.WithTimeout(r.t.Context(), startTime)
 	defer cancel()
-	n := tmux.NewSession{Name: r.w.Name, Dir: start.Launch.Dir, Argv: []string{r.w.Exe, "exec", file}}
+	n := tmux.NewSession{Name: r.w.Name, Dir: start.Launch.Dir, Argv: []string{r.w.HookExe, "exec", file}}
 	r.pane, err = r.server.New(ctx, n)
 	r.must(err)
 	r.t.Cleanup(func() {

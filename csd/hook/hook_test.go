@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -497,17 +496,6 @@ func (as) Read(b []byte) (int, error) {
 		b[i] = 'a'
 	}
 	return len(b), nil
-}
-
-func TestCommandIsOneLineOfAShell(t *testing.T) {
-	got := hook.Command("/opt/it's/csd", "/tmp/a b$(x)", "w", "claude", "")
-	out, err := exec.Command("sh", "-c", "printf '[%s]' "+got).Output()
-	if want := `[/opt/it's/csd][hook][claude][/tmp/a b$(x)][w]`; err != nil || string(out) != want {
-		t.Errorf("%s, %v; want %s", out, err, want)
-	}
-	if got := hook.Command("csd", "/r", "w", "pi", "stop"); got != "'csd' 'hook' 'pi' '/r' 'w' 'stop'" {
-		t.Errorf("%s", got)
-	}
 }
 
 func FuzzHook(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -18,9 +19,15 @@ import (
 // Word is the command of csd that runs a hook: csd hook HARNESS ROOT NAME [EVENT].
 const Word = "hook"
 
-// Ignored are the signals that a hook process has to ignore, with signal.Ignore before Run: it is called, of all times,
-// when its terminal goes away, and a limit on the size of files must not end it by a signal.
-var Ignored = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGXFSZ}
+// ignored are the signals that a hook process ignores: it is called, of all times, when its terminal goes away, and a
+// limit on the size of files must not end it by a signal.
+var ignored = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGXFSZ}
+
+// Main is a hook as a whole process; words are those after [Word].
+func Main(words []string) {
+	signal.Ignore(ignored...)
+	Run(context.Background(), words, os.Stdin, os.Getenv, time.Now)
+}
 
 // diligence is how long a hook has once it has its input. It needs a millisecond, on a machine that has nothing else to
 // do; a line that comes late is better than none.
@@ -94,17 +101,4 @@ func socket(getenv func(string) string) string {
 		}
 	}
 	return tmux
-}
-
-// Command is the line by which a client's configuration calls the hook: words in single quotes, for a shell. An empty
-// event is left out.
-func Command(exe, root, worker, harness, event string) string {
-	words := []string{exe, Word, harness, root, worker}
-	if event != "" {
-		words = append(words, event)
-	}
-	for i, w := range words {
-		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ")
 }

@@ -149,8 +149,8 @@ func (f *fleet) eventually(what string, ok func() bool) {
 	}
 }
 
-// buildCSD builds the csd of this tree, for the first test that needs it.
-var buildCSD = onceBuilt("./cmd/csd")
+// buildCSD builds the csd of this tree and its hook, for the first test that needs them.
+var buildCSD = onceBuilt("./cmd/csd", "./cmd/csd-hook")
 
 // ran is what a call of csd came to.
 type ran struct {

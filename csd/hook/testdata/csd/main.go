@@ -2,11 +2,8 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
-	"os/signal"
-	"time"
 
 	"github.com/sessevents/sessevents/csd/hook"
 )
@@ -14,8 +11,7 @@ import (
 func main() {
 	switch os.Args[1] {
 	case hook.Word:
-		signal.Ignore(hook.Ignored...)
-		hook.Run(context.Background(), os.Args[2:], os.Stdin, os.Getenv, time.Now)
+		hook.Main(os.Args[2:])
 	case "client":
 		cmd := exec.Command("sh", "-c", os.Args[2]+"; true")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
