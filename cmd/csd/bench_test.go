@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -223,39 +224,46 @@ func BenchmarkLargeFiles(b *testing.B) {
 	b.Run("read-turn", func(b *testing.B) {
 		f.against(b, []string{"tail", "-n", "5", m.TranscriptPath}, "--worker", name, "read-turn")
 	})
-	b.Run("wait-for-turn-idle-10s", func(b *testing.B) {
-		f.b = b
-		var costs []cost
-		for b.Loop() {
-			costs = append(costs, f.run(f.bin, "--worker", name, "wait-for-turn", "10"))
-		}
-		report(b, costs)
-	})
-	b.Run("follow-idle-10s", func(b *testing.B) {
-		var costs []cost
-		for b.Loop() {
-			costs = append(costs, f.follow(b, name))
-		}
-		report(b, costs)
-	})
+	b.Run("wait-for-turn-idle-10s", func(b *testing.B) { f.idle(b, "--worker", name, "wait-for-turn", "60") })
+	b.Run("follow-idle-10s", func(b *testing.B) { f.idle(b, "--worker", name, "read-events", "--last", "0", "--follow") })
 }
 
-// follow follows for ten seconds in which nothing happens.
-func (f *benchFleet) follow(b *testing.B, name string) cost {
-	cmd := exec.Command(f.bin, "--worker", name, "read-events", "--last", "0", "--follow")
-	cmd.Env = f.env
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
+// idle measures what a process that waits takes in ten seconds in which nothing happens, once it has come to wait.
+func (f *benchFleet) idle(b *testing.B, words ...string) {
+	f.b = b
+	var costs []cost
+	for b.Loop() {
+		cmd := exec.Command(f.bin, words...)
+		cmd.Env = f.env
+		f.must(cmd.Start())
+		time.Sleep(3 * time.Second) // the start, and the first look at a large file
+		before := f.cpuOf(cmd.Process.Pid)
+		time.Sleep(10 * time.Second) // what is measured
+		taken := f.cpuOf(cmd.Process.Pid) - before
+		f.must(cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		costs = append(costs, cost{10 * time.Second, taken, usage.Maxrss})
 	}
-	time.Sleep(10 * time.Second) // what is measured
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		b.Fatal(err)
+	report(b, costs)
+}
+
+// cpuOf is the processor time of all threads of a process, in nanoseconds as the scheduler counts them.
+func (f *benchFleet) cpuOf(pid int) (sum time.Duration) {
+	f.b.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	f.must(err)
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // that thread ended
+		}
+		f.must(err)
+		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		f.must(err)
+		sum += time.Duration(ns)
 	}
-	if err := cmd.Wait(); err != nil {
-		b.Fatal(err)
-	}
-	return costOf(cmd, start)
+	return sum
 }
 
 // fill writes lines up to a size, and the last ones.
