@@ -16,6 +16,7 @@ import (
 
 	"github.com/sessevents/sessevents/csd"
 	"github.com/sessevents/sessevents/csd/event"
+	"github.com/sessevents/sessevents/internal/proc"
 )
 
 // TestF01_PrefixesAreOtherWorkers: api is gone, api-2 lives; nothing that is done to api reaches api-2.
@@ -111,6 +112,45 @@ func TestF13_StopLeavesNoProcess(t *testing.T) {
 				t.Errorf("left behind: %v %v", files, sessions)
 			}
 		})
+	}
+}
+
+// TestStop_EndsWhatAWorkerThatIsGoneLeftRunning: its session was killed by hand, and a command that it ran in the
+// background goes on.
+func TestStop_EndsWhatAWorkerThatIsGoneLeftRunning(t *testing.T) {
+	r := newRig(t)
+	r.launch("claude", "w")
+	r.launch("claude", "other")
+	tools := map[string]int{}
+	for _, name := range []string{"w", "other"} {
+		pidfile := filepath.Join(r.dir, name+".pid")
+		r.converse(name, "BG setsid sh -c 'echo $$ >"+pidfile+"; exec sleep 1000'\nANSWER ok")
+		r.eventually("the tool of "+name, func() bool {
+			b, _ := os.ReadFile(pidfile)
+			tools[name], _ = strconv.Atoi(strings.TrimSpace(string(b)))
+			return tools[name] > 0
+		})
+	}
+	lives := func(name string) bool { // a zombie does not, and kill(2) would find one
+		_, err := proc.StartToken(tools[name])
+		return err == nil
+	}
+	r.must(r.tmux("kill-session", "-t", "=w").Run())
+	if !lives("w") {
+		t.Fatal("the tool ended with the session")
+	}
+	done, err := r.worker("w").Stop(t.Context(), csd.StopOptions{})
+	r.must(err)
+	if len(done.Killed) == 0 || len(done.Survivors) > 0 || lives("w") {
+		t.Errorf("%+v", done)
+	}
+	if !lives("other") {
+		t.Error("the tool of another worker ended")
+	}
+	_, err = r.worker("other").Stop(t.Context(), csd.StopOptions{})
+	r.must(err)
+	if lives("other") {
+		t.Error("the tool lives")
 	}
 }
 

@@ -40,13 +40,15 @@ const (
 )
 
 // Stop ends the worker: it asks the client, then ends what is left of it and of what its tools started, and removes
-// the worker's files. A worker that is gone is only cleared up.
+// the worker's files. Of a worker that is gone, what its tools started and left running is ended.
 func (w *Worker) Stop(ctx context.Context, o StopOptions) (Stopped, error) {
 	done := Stopped{Name: w.name, SessionID: w.meta.SessionID}
 	pane, err := w.server().Pane(ctx, w.name)
 	switch {
-	case errors.Is(err, tmux.ErrNoSession):
-	case errors.Is(err, tmux.ErrNoPane): // ours is gone, and a person's keeps the session: that stays
+	case errors.Is(err, tmux.ErrNoSession), errors.Is(err, tmux.ErrNoPane): // a person's pane may keep the session: that stays
+		if done.Killed, done.Survivors, err = endAll(w.processes(0)); err != nil {
+			return done, err
+		}
 	case err != nil:
 		return done, err
 	default:
@@ -94,16 +96,19 @@ type found struct {
 	token string
 }
 
-// processes are those of the worker: its client, what descends from it, and what bears its mark. A tmux server that the
-// worker happened to start, with whatever else lives in it, is no part of it.
-func (w *Worker) processes(pid int) (list []found) {
+// processes are those of the worker: its client, what descends from it, and what bears its mark. The client's pid is 0
+// where it is gone. A tmux server that the worker happened to start, with whatever else lives in it, is no part of it.
+func (w *Worker) processes(client int) (list []found) {
 	table, err := proc.Table()
 	if err != nil {
 		return nil
 	}
-	ours := map[int]bool{pid: true}
-	for _, p := range proc.Tree(table, pid) {
-		ours[p.PID] = true
+	ours := map[int]bool{}
+	if client > 0 { // what has the parent 0 is the system's
+		ours[client] = true
+		for _, p := range proc.Tree(table, client) {
+			ours[p.PID] = true
+		}
 	}
 	mark := w.mark()
 	for _, p := range table {
