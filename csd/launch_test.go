@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sessevents/sessevents/csd"
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 func TestLaunch_PrintsAShimOfThreeLines(t *testing.T) {
@@ -20,7 +21,7 @@ func TestLaunch_PrintsAShimOfThreeLines(t *testing.T) {
 	if l.Shim != filepath.Join(r.env["CSD_WORKER_DIR"], "bin", "w") || l.CWD != r.work || len(l.SessionID) != 36 || l.Events == "" {
 		t.Errorf("%+v", l)
 	}
-	if got := csd.QuoteWords(l.Reproduce[1:]); got != "launch w "+r.work+" -- --model 'sonnet 4'" {
+	if got := shellwords.Join(l.Reproduce[1:]); got != "launch w "+r.work+" -- --model 'sonnet 4'" {
 		t.Errorf("reproduce: %s", got)
 	}
 	shim, err := os.ReadFile(l.Shim)

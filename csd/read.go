@@ -15,6 +15,7 @@ import (
 	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/transcript"
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // EventsOptions say which events to read.
@@ -272,7 +273,7 @@ func (w *Worker) Handoff(ctx context.Context) (string, error) {
 	}
 	attach := "tmux attach -t =" + w.name
 	if own, err := w.fleet.server("").SocketPath(ctx); w.meta.TmuxSocket != "" && (err != nil || own != w.meta.TmuxSocket) {
-		attach = fmt.Sprintf("tmux -S %s attach -t =%s", quoteWord(w.meta.TmuxSocket), w.name)
+		attach = fmt.Sprintf("tmux -S %s attach -t =%s", shellwords.Quote(w.meta.TmuxSocket), w.name)
 	}
 	return fmt.Sprintf(`Worker %s (%s) runs in the tmux session %s.
 
@@ -280,24 +281,4 @@ Take over:   %s
 Give back:   Ctrl-b d detaches; the worker goes on
 Meanwhile:   send nothing to it from here, and do not stop it
 `, w.name, w.meta.Harness, w.name, attach), nil
-}
-
-// quoteWord makes s one word for a shell.
-func quoteWord(s string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("_-./:@%+=,~", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// QuoteWords makes words one line for a shell.
-func QuoteWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quoteWord(w)
-	}
-	return strings.Join(quoted, " ")
 }

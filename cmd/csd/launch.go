@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/sessevents/sessevents/csd"
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 type launchCmd struct {
@@ -65,7 +66,7 @@ func (c *call) launched(title string, l csd.Launched, asJSON bool) error {
 		id, events = "(with the first prompt)", "(with the first prompt)"
 	}
 	fmt.Fprintf(c.err, "%s\n  tmux        %s\n  session_id  %s\n  cwd         %s\n  events      %s\n  reproduce:  %s\n",
-		title, l.Name, id, l.CWD, events, csd.QuoteWords(l.Reproduce))
+		title, l.Name, id, l.CWD, events, shellwords.Join(l.Reproduce))
 	_, err := fmt.Fprintln(c.out, l.Shim)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/sessevents/sessevents/cmd/internal/client"
+	"github.com/sessevents/sessevents/internal/shellwords"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -42,6 +43,6 @@ func (i *initCmd) Run(c *call) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "wrote %s\nnext: %s lint %s && %s test %s\n", file, c.Program, client.Quote(file), c.Program, client.Quote(file))
+	fmt.Fprintf(c.Out, "wrote %s\nnext: %s lint %s && %s test %s\n", file, c.Program, shellwords.Quote(file), c.Program, shellwords.Quote(file))
 	return nil
 }

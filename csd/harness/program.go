@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // MissingError says that a client is not installed where it was looked for.
@@ -71,12 +73,5 @@ func executable(path string) error {
 // hookCommand is the shell command by which a client tells csd what happens: the client runs it through a shell.
 func hookCommand(w Worker, client string) string {
 	words := []string{w.HookExe, "hook", client, w.Root.Path(), w.Name}
-	for i, word := range words {
-		if i != 1 && i != 2 {
-			words[i] = shellQuote(word)
-		}
-	}
-	return strings.Join(words, " ")
+	return shellwords.Join(words)
 }
-
-func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

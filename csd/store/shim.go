@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/sessevents/sessevents/internal/atomicfile"
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // WriteShim writes the shim of a worker: three lines of sh that call the csd at exe for it.
@@ -21,8 +22,8 @@ func (r *Root) WriteShim(name, exe string) error {
 		return fmt.Errorf("write shim %q: a path with a line break", name)
 	}
 	text := "#!/bin/sh\n" +
-		"CSD_WORKER_DIR=" + quote(r.path) + "; export CSD_WORKER_DIR\n" +
-		"exec " + quote(exe) + " --worker " + quote(name) + ` "$@"` + "\n"
+		"CSD_WORKER_DIR=" + shellwords.Quote(r.path) + "; export CSD_WORKER_DIR\n" +
+		"exec " + shellwords.Quote(exe) + " --worker " + shellwords.Quote(name) + ` "$@"` + "\n"
 	if err := r.folder(shims); err != nil {
 		return err
 	}
@@ -36,9 +37,6 @@ func (r *Root) WriteShim(name, exe string) error {
 	}
 	return atomicfile.Rename(tmp, path)
 }
-
-// quote makes s one word of a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Launch is what a worker's pane executes.
 type Launch struct {

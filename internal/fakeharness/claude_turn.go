@@ -7,8 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // claudeTurn is a turn that runs, or several that follow each other out of the queue.
@@ -211,7 +212,7 @@ func (p *claude) bang(t *claudeTurn, command string) {
 
 // shell runs a command as the tool does.
 func (p *claude) shell(ctx context.Context, command string) (output string, code int) {
-	t, err := p.startTask(ctx, "", p.toolEnv(), "/bin/bash", "-c", "eval "+quote(command))
+	t, err := p.startTask(ctx, "", p.toolEnv(), "/bin/bash", "-c", "eval "+shellwords.Quote(command))
 	if err != nil {
 		return err.Error(), -1
 	}
@@ -223,7 +224,6 @@ func (p *claude) toolEnv() environment {
 }
 
 // quote makes one word of a text for a shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // running is what the end of a turn says of the background.
 func (p *claude) running() []any {
@@ -245,7 +245,7 @@ func (p *claude) background(toolUse, command string) (id, output string, err err
 	}
 	output = filepath.Join(dir, id+".output")
 	ctx, stop := context.WithCancel(context.Background())
-	started, err := p.startTask(ctx, output, p.toolEnv(), "/bin/bash", "-c", "eval "+quote(command))
+	started, err := p.startTask(ctx, output, p.toolEnv(), "/bin/bash", "-c", "eval "+shellwords.Quote(command))
 	if err != nil {
 		stop()
 		return "", "", err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/rundir"
+	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // Peer is the daemon that a command talks to.
@@ -89,18 +90,7 @@ func (c *Call) NoOwner(err error) error {
 func (c *Call) Command(words string) string {
 	line := c.Program
 	if c.Spec != "" {
-		line += " --spec " + Quote(c.Spec)
+		line += " --spec " + shellwords.Quote(c.Spec)
 	}
 	return strings.TrimSpace(line + " " + words)
-}
-
-// Quote makes s one word for a shell.
-func Quote(s string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("_-./:@%+=,~", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
