@@ -3,9 +3,16 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/sessevents/sessevents/cmd/internal/client"
 )
 
-func main() { os.Exit(run(client.Interruptible(), os.Args, client.Real())) }
+func main() {
+	ctx := context.Background()
+	if plainLint(os.Args[1:]) == nil {
+		ctx = client.Interruptible()
+	}
+	os.Exit(run(ctx, os.Args, client.Real()))
+}
