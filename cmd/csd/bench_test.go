@@ -294,7 +294,7 @@ func BenchmarkHook(b *testing.B) {
 	input := fmt.Sprintf(`{"session_id":%q,"hook_event_name":"PreToolUse","cwd":"/","prompt_id":"t","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"x"}`, m.SessionID)
 	call := func(name string, words ...string) cost {
 		cmd := exec.Command(name, words...)
-		cmd.Env, cmd.Stdin = f.env, strings.NewReader(input)
+		cmd.Env, cmd.Stdin = append(f.env, "GOMAXPROCS=1"), strings.NewReader(input) // as the line does that clients are given
 		start := time.Now()
 		if err := cmd.Run(); err != nil {
 			b.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -137,7 +138,7 @@ func TestClaudeSettingsOfTheUserAreJoined(t *testing.T) {
 		if !got.Skip || got.Model != "opus" || len(stop) != 2 || stop[0].Hooks[0].Command != "mine" || len(got.Hooks["SessionEnd"]) != 1 {
 			t.Errorf("%s", all[0])
 		}
-		if want := `'/opt/it'\''s csd' hook claude `; !strings.HasPrefix(stop[1].Hooks[0].Command, want) {
+		if want := `GOMAXPROCS=1 exec '/opt/it'\''s csd' hook claude `; !strings.HasPrefix(stop[1].Hooks[0].Command, want) {
 			t.Errorf("command %q", stop[1].Hooks[0].Command)
 		}
 		if !slices.Contains(argv, "--verbose") {
@@ -329,5 +330,28 @@ func TestClaudeLiveStateIsOfThisProcess(t *testing.T) {
 	}
 	if live, ok := (claude{}).Live(t.Context(), os.Getpid(), store.Meta{}); ok {
 		t.Errorf("nowhere: %+v", live)
+	}
+}
+
+// TestHookCommand: every shell that a client may take reads the line as it is meant.
+func TestHookCommand(t *testing.T) {
+	dir := t.TempDir()
+	root, err := store.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe := filepath.Join(dir, "it's a $(hook)")
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\nprintf '%s|' \"$GOMAXPROCS\" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := hookCommand(Worker{Name: "w", HookExe: exe, Root: root}, "claude")
+	for _, shell := range []string{"sh", "dash", "bash", "zsh"} {
+		if _, err := exec.LookPath(shell); err != nil && shell != "sh" {
+			continue
+		}
+		out, err := exec.Command(shell, "-c", line).Output()
+		if want := "1|hook|claude|" + dir + "|w|"; err != nil || string(out) != want {
+			t.Errorf("%s: %v, %q", shell, err, out)
+		}
 	}
 }

@@ -70,8 +70,12 @@ func executable(path string) error {
 	return nil
 }
 
-// hookCommand is the shell command by which a client tells csd what happens: the client runs it through a shell.
+// hookCommand is the line by which a client tells csd what happens: Claude Code runs it with sh, Codex with bash, zsh or
+// sh. The hook takes the place of the shell, and does its little on one processor: the Go runtime, told so, starts fewer
+// threads, which is an eighth of what a hook costs.
 func hookCommand(w Worker, client string) string {
-	words := []string{w.HookExe, "hook", client, w.Root.Path(), w.Name}
-	return shellwords.Join(words)
+	return hookOne + " exec " + shellwords.Join([]string{w.HookExe, "hook", client, w.Root.Path(), w.Name})
 }
+
+// hookOne is the variable that does so. It must not stand in the client's environment, where its tools would have it.
+const hookOne = "GOMAXPROCS=1"
