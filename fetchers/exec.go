@@ -79,7 +79,7 @@ func (s *Set) exec(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	out, err := parseOutput(o.text("parse"), run.stdout.bytes(), run.exit)
+	out, err := parseOutput(o.text("parse"), run.stdout.bytes(), run.exit, r.Narrow.document().Member("stdout"))
 	if err != nil {
 		return Answer{}, failure(parent, fmt.Errorf("%s: %w", run.name, err), r.Secrets)
 	}

@@ -110,21 +110,9 @@ type Request struct {
 	// text: TARGET_PATH for target.path, the name in capitals and every other character an underscore. A value that
 	// is nil is left out. Other fetchers ignore it.
 	Env map[string]string
-	// Narrow says which lines and which parts of them a stream's reader can need; nil: everything.
+	// Narrow says which parts of the document, and which lines of a stream, its reader can need; nil: everything. It
+	// is never changed, and what a [Set] keeps of an answer for one is not used for another.
 	Narrow *Narrow
-}
-
-// Narrow is what the compiler of a spec proved about the programs that read a stream: each works on one line alone,
-// a line without these literals gives nothing, and nothing but these paths is read of it. A stream may then leave out
-// the lines and the members that cannot matter. A line that is left out is not looked at: it counts in [Answer.Read]
-// but, be it malformed, not in `skipped`.
-type Narrow struct {
-	// Literals are groups: a line matters only if, of every group, at least one is a JSON string in the line (a
-	// value or a member's name), or a part of one. An empty list leaves out nothing.
-	Literals [][]string
-	// Paths are the members that are read, each a list of names from the line's root; what is below a path is read
-	// too. A list met on the way is passed through: the names go on in each of its elements. Nil: all is read.
-	Paths [][]string
 }
 
 // Answer is what the world said.

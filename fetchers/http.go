@@ -110,17 +110,24 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	x := s.exchange(q, client)
+	want := r.Narrow.document()
+	x := s.exchange(q, client, r.Narrow)
 	defer x.end()
 	first, list, err := x.pages(ctx)
 	if err != nil {
 		return Answer{}, failure(parent, fmt.Errorf("%s %s: %w", q.method, named(q.url), withoutURL(err)), r.Secrets)
 	}
-	doc := map[string]any{
-		"status": first.status, "headers": headerDoc(first.header), "body": list, "url": x.spell(unnamed(first.url)),
-		"tls": tlsDoc(first.tls), "duration": time.Since(began).Seconds(),
+	doc := map[string]any{"status": first.status, "body": list, "duration": time.Since(began).Seconds()}
+	if want.has("headers") {
+		doc["headers"] = headerDoc(first.header)
 	}
-	return Answer{Doc: doc, Committed: s.answers.keeping(q.key, x.fresh)}, nil
+	if want.has("url") {
+		doc["url"] = x.spell(unnamed(first.url))
+	}
+	if want.has("tls") {
+		doc["tls"] = tlsDoc(first.tls)
+	}
+	return Answer{Doc: doc, Committed: s.answers.keeping(q.key, r.Narrow, x.fresh)}, nil
 }
 
 // pages reads the answer, and where the spec asks for it the pages after it.
@@ -129,12 +136,16 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err = x.parse(first, x.form)
-	if err != nil || x.paged == nil || first.status/100 != 2 {
+	if x.paged == nil || first.status/100 != 2 {
+		doc, err = x.parse(first, x.form, x.want)
 		return first, doc, err
 	}
 	path, err := listPath(x.paged.List)
 	if err != nil {
+		return nil, nil, err
+	}
+	want := x.want.at(path)
+	if doc, err = x.parse(first, x.form, want); err != nil {
 		return nil, nil, err
 	}
 	list, err := listAt(doc, path)
@@ -168,7 +179,7 @@ func (x *exchange) pages(ctx context.Context) (first *reply, doc any, err error)
 		if page.status/100 != 2 {
 			return nil, nil, failf("pages", "page %d: status %d", n, page.status)
 		}
-		doc, err := x.parse(page, "json")
+		doc, err := x.parse(page, "json", want)
 		if err == nil {
 			var more []any
 			more, err = listAt(doc, path)

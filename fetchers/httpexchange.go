@@ -24,6 +24,7 @@ type exchange struct {
 	client http.RoundTripper
 	known  map[string]*reply // answers to the same question that were committed, by their address
 	fresh  map[string]*reply // answers of this exchange that may be asked for again by their validators
+	want   *Want             // of the body
 	left   int64             // bytes that bodies may still hold
 	// decoder and buffers are borrowed until the exchange is over: what was read lies in the buffers.
 	decoder *jsonDecoder
@@ -53,8 +54,11 @@ func (l *lent) buffer() *bytes.Buffer {
 	return &bytes.Buffer{}
 }
 
-func (s *Set) exchange(q *question, c *client) *exchange {
-	return &exchange{set: s, client: c, question: q, known: s.answers.take(q.key), left: q.maxBytes, decoder: s.lent.decoder()}
+func (s *Set) exchange(q *question, c *client, narrow *Narrow) *exchange {
+	return &exchange{
+		set: s, client: c, question: q, known: s.answers.take(q.key, narrow), want: narrow.document().Member("body"),
+		left: q.maxBytes, decoder: s.lent.decoder(),
+	}
 }
 
 // end gives back what was borrowed. No answer may hold a part of it.
@@ -81,7 +85,8 @@ type reply struct {
 	tls    *tls.ConnectionState
 	// etag and modified are its validators; both empty: there are none.
 	etag, modified string
-	// read says that doc is what parse makes of the body, which then need not be there any more.
+	// read says that doc is what parse makes of the body, as far as it is wanted; the body then need not be there any
+	// more.
 	read bool
 	doc  any
 	// kept says that it holds nothing borrowed, weight about how many bytes doc takes.
@@ -118,19 +123,24 @@ func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, err
 	return a, nil
 }
 
-// parse is the document of an answer in the form that the spec asks for.
-func (x *exchange) parse(a *reply, form string) (any, error) {
+// parse is what is wanted of the document of an answer, in the form that the spec asks for.
+func (x *exchange) parse(a *reply, form string, want *Want) (any, error) {
 	if a.read {
 		return a.doc, nil
 	}
 	x.decoder.made = 0
-	doc, err := a.body.parse(x.decoder, form)
+	doc, err := a.body.parse(x.decoder, form, want)
 	if err != nil {
 		return nil, err
 	}
-	a.read, a.doc, a.weight = true, doc, int(a.size)+x.decoder.made
-	if lines, ok := doc.([]any); ok && form == "lines" {
-		a.weight += 32 * len(lines)
+	a.read, a.doc, a.weight = true, doc, x.decoder.made
+	switch doc := doc.(type) {
+	case string:
+		a.weight = int(a.size)
+	case []any:
+		if form == "lines" {
+			a.weight = int(a.size) + 32*len(doc)
+		}
 	}
 	return doc, nil
 }

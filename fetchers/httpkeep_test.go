@@ -97,7 +97,7 @@ func TestQuestionsAtOnceDoNotMixTheirAnswers(t *testing.T) {
 	wg.Wait()
 	for i, doc := range docs {
 		var d jsonDecoder
-		want, err := d.document([]byte(text(fmt.Sprintf("/%d", i%100))))
+		want, err := d.document([]byte(text(fmt.Sprintf("/%d", i%100))), nil)
 		must(t, err)
 		if !reflect.DeepEqual(doc, want) {
 			t.Fatalf("question %d got the answer to another one", i)

@@ -23,27 +23,33 @@ type answers struct {
 }
 
 type kept struct {
-	key   string
-	pages map[string]*reply
-	bytes int64
+	key    string
+	narrow *Narrow // what was left out of its documents
+	pages  map[string]*reply
+	bytes  int64
 }
 
-func (a *answers) take(key string) map[string]*reply {
+// take takes out the answers to a question. Those that were made for another narrow are forgotten: their documents may
+// lack what is read now.
+func (a *answers) take(key string, narrow *Narrow) map[string]*reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.byKey[key]
 	if e == nil {
 		return nil
 	}
-	return a.remove(e).pages
+	if k := a.remove(e); k.narrow == narrow {
+		return k.pages
+	}
+	return nil
 }
 
 // keeping makes the answers such that they can be kept, and returns what keeps them.
-func (a *answers) keeping(key string, pages map[string]*reply) func() {
+func (a *answers) keeping(key string, narrow *Narrow, pages map[string]*reply) func() {
 	for _, p := range pages {
 		p.settle()
 	}
-	return func() { a.put(key, pages) }
+	return func() { a.put(key, narrow, pages) }
 }
 
 // maxKeptDoc bounds the documents that are kept as such: one that still stands then need not be read again. A larger
@@ -63,11 +69,11 @@ func (r *reply) settle() {
 	}
 }
 
-func (a *answers) put(key string, pages map[string]*reply) {
+func (a *answers) put(key string, narrow *Narrow, pages map[string]*reply) {
 	if len(pages) == 0 {
 		return
 	}
-	k := &kept{key: key, pages: pages, bytes: 1000}
+	k := &kept{key: key, narrow: narrow, pages: pages, bytes: 1000}
 	for address, p := range pages {
 		k.bytes += int64(len(address)+len(p.data)+p.weight) + 1000
 	}

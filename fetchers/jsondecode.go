@@ -7,15 +7,15 @@ import (
 	"github.com/sessevents/sessevents/internal/value"
 )
 
-// jsonDecoder decodes one JSON value from each line. It takes and refuses exactly what encoding/json does, invalid
-// UTF-8 apart, which it refuses, and gives what [value.Decode] gives, without the members that nobody wants: those are
-// checked and gone past. It exists for its speed: a busy log is decoded line by line on every poll. The slices it
-// gives hold nothing of the line.
+// jsonDecoder decodes one JSON value at a time. It takes and refuses exactly what encoding/json does, invalid UTF-8
+// apart, which it refuses, and gives what [value.Decode] gives, without the parts that nobody wants: those are checked
+// and gone past. It exists for its speed: a busy log is decoded line by line on every poll. What it gives holds nothing
+// of the text.
 type jsonDecoder struct {
 	data  []byte
 	at    int
 	depth int
-	made  int               // about how many bytes the maps and lists take that were made
+	made  int               // about how many bytes the values take that were made
 	names map[string]string // the names of members, so that each is kept once
 	words map[string]any    // short strings likewise: states and kinds come again in every line
 }
@@ -27,8 +27,8 @@ const (
 	wordLen  = 24
 )
 
-// decode returns the value of a line, and false if it is not JSON.
-func (d *jsonDecoder) decode(line []byte, want *wanted) (any, bool) {
+// decode returns what is wanted of the value of a line, and false if it is not JSON.
+func (d *jsonDecoder) decode(line []byte, want *Want) (any, bool) {
 	if !utf8.Valid(line) {
 		return nil, false
 	}
@@ -61,7 +61,7 @@ func (d *jsonDecoder) next() byte {
 	return d.data[d.at]
 }
 
-func (d *jsonDecoder) value(want *wanted) (any, bool) {
+func (d *jsonDecoder) value(want *Want) (any, bool) {
 	switch c := d.next(); c {
 	case '{':
 		return d.object(want)
@@ -111,7 +111,7 @@ func smallInt(raw []byte) (int, bool) {
 	return n, true
 }
 
-func (d *jsonDecoder) object(want *wanted) (any, bool) {
+func (d *jsonDecoder) object(want *Want) (any, bool) {
 	if !d.enter() {
 		return nil, false
 	}
@@ -136,27 +136,29 @@ func (d *jsonDecoder) object(want *wanted) (any, bool) {
 		members[name] = v
 	}
 	d.depth--
-	d.made += 50 + 40*max(len(members), 8)
+	if d.made += 50; len(members) > 0 {
+		d.made += 40 * max(len(members), 8)
+	}
 	return members, ok
 }
 
 // wants looks up a member's raw name: its name, what is wanted below it, and whether it is gone past.
-func (d *jsonDecoder) wants(raw []byte, escaped bool, want *wanted) (name string, below *wanted, skip bool) {
+func (d *jsonDecoder) wants(raw []byte, escaped bool, want *Want) (name string, below *Want, skip bool) {
 	raw = raw[1 : len(raw)-1]
 	if escaped {
 		raw = []byte(unescape(raw))
 	}
 	if want != nil {
-		below, found := want.members[string(raw)]
-		if !found {
-			return "", nil, true
-		}
-		if below != nil {
-			return below.name, below, false
+		var named bool
+		if below, named = want.Members[string(raw)]; !named {
+			if want.Each == nil {
+				return "", nil, true
+			}
+			below = want.Each
 		}
 	}
 	if name, ok := d.names[string(raw)]; ok {
-		return name, nil, false
+		return name, below, false
 	}
 	name = string(raw)
 	if d.names == nil {
@@ -165,17 +167,25 @@ func (d *jsonDecoder) wants(raw []byte, escaped bool, want *wanted) (name string
 	if len(d.names) < maxNames {
 		d.names[name] = name
 	}
-	return name, nil, false
+	return name, below, false
 }
 
-func (d *jsonDecoder) list(want *wanted) (any, bool) {
+func (d *jsonDecoder) list(want *Want) (any, bool) {
 	if !d.enter() {
 		return nil, false
 	}
 	list := []any{}
+	skip := want != nil && want.Each == nil
+	each := want.Elements()
 	more, ok := d.first(']')
 	for ; more && ok; more, ok = d.another(']') {
-		v, ok := d.value(want)
+		if skip {
+			if !d.skip() {
+				return nil, false
+			}
+			continue
+		}
+		v, ok := d.value(each)
 		if !ok {
 			return nil, false
 		}
@@ -277,11 +287,13 @@ func (d *jsonDecoder) text() (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	if escaped {
-		return unescape(raw[1 : len(raw)-1]), true
-	}
 	raw = raw[1 : len(raw)-1]
+	if escaped {
+		d.made += 16 + len(raw)
+		return unescape(raw), true
+	}
 	if len(raw) > wordLen {
+		d.made += 16 + len(raw)
 		return string(raw), true
 	}
 	if v, ok := d.words[string(raw)]; ok {
@@ -289,6 +301,7 @@ func (d *jsonDecoder) text() (any, bool) {
 	}
 	s := string(raw)
 	var v any = s
+	d.made += 16 + len(raw)
 	if d.words == nil {
 		d.words = map[string]any{}
 	}

@@ -11,8 +11,7 @@ import (
 // BenchmarkDecodeLine decodes one line of 250 bytes, beside the border that takes every form of input.
 func BenchmarkDecodeLine(b *testing.B) {
 	line := []byte(fmt.Sprintf(`{"at":"2026-11-30T17:00:00.%06dZ","event":"stop","tool":"Bash","session":{"id":"s-%06d","turn":%d},"text":"line\n%s"}`, 7, 7, 977, strings.Repeat("the quick brown fox ", 7)))
-	paths := newWanted(&Narrow{Paths: [][]string{{"event"}, {"tool"}, {"session", "turn"}}})
-	for name, want := range map[string]*wanted{"whole": nil, "3-paths": paths} {
+	for name, want := range map[string]*Want{"whole": nil, "3-paths": threePaths} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()

@@ -33,33 +33,36 @@ func FuzzJSONDecoderEqualsTheBorder(f *testing.F) {
 			t.Fatalf("%q: got %#v %v, want %#v %v", line, got, ok, want, err)
 		}
 		// What is gone past is checked like what is kept.
-		if _, ok := d.decode([]byte(line), &wanted{}); ok != valid {
+		if _, ok := d.decode([]byte(line), &Want{}); ok != valid {
 			t.Fatalf("%q: gone past: %v, %v", line, ok, valid)
 		}
 	})
 }
 
+// FuzzNarrowKeepsWhatIsRead decodes a line for a random want: it must be refused as the whole line is, and give what is
+// left of the whole line without the parts that nobody wants.
 func FuzzNarrowKeepsWhatIsRead(f *testing.F) {
 	for _, s := range lineSeeds {
-		f.Add(s, "a", "b")
+		f.Add(s, "a", "b", []byte{1, 2, 3, 4})
 	}
-	f.Add(`{"a":{"b":1,"c":2},"b":[{"b":3,"a":4}]}`, "a", "b")
-	f.Add(`{"\u0061":{"\u0062":"st\u006fp"}}`, "a", "stop")
-	f.Fuzz(func(t *testing.T, line, one, two string) {
+	f.Add(`{"a":{"b":1,"c":2},"b":[{"b":3,"a":4}]}`, "a", "b", []byte{5, 1, 0, 6, 0, 2})
+	f.Add(`{"\u0061":{"\u0062":"st\u006fp"},"a":[{"a":1,"a":{"b":[[],{"b":1e400}]}}]}`, "a", "stop", []byte{1, 5, 1, 2})
+	f.Add(`[{"x":{"a":1}},{"x":{"b":"\ud800"}},7,null]`, "x", "b", []byte{4, 1, 1, 0})
+	f.Add(`{"a":[1,2,{"b":nope}]}`, "b", "b", []byte{2, 2})
+	f.Fuzz(func(t *testing.T, line, one, two string, choices []byte) {
 		var d jsonDecoder
-		whole, ok := d.decode([]byte(line), nil)
+		whole, err := value.Decode([]byte(line))
+		valid := err == nil && utf8.ValidString(line)
+		want := wantOf([]string{one, two}, &choices, 6)
+		part, ok := d.decode([]byte(line), want)
+		if ok != valid {
+			t.Fatalf("%q for %+v: %v, the whole line %v", line, want, ok, valid)
+		}
 		if !ok {
 			return
 		}
-		paths := [][]string{{one, two}, {two}}
-		part, ok := d.decode([]byte(line), newWanted(&Narrow{Paths: paths}))
-		if !ok {
-			t.Fatalf("%q is refused", line)
-		}
-		for _, path := range paths {
-			if a, b := reads(whole, path), reads(part, path); !reflect.DeepEqual(a, b) {
-				t.Fatalf("%q at %q: got %#v, want %#v", line, path, b, a)
-			}
+		if left := pruned(whole, want); !reflect.DeepEqual(part, left) {
+			t.Fatalf("%q for %+v: got %#v, want %#v", line, want, part, left)
 		}
 		s := newSieve(nil, &Narrow{Literals: [][]string{{one, two}}})
 		if holds(whole, one) || holds(whole, two) {
@@ -70,23 +73,57 @@ func FuzzNarrowKeepsWhatIsRead(f *testing.F) {
 	})
 }
 
-// reads is what a program sees that follows a path: values, and errors where it meets something without members.
-func reads(v any, path []string) any {
-	if list, ok := v.([]any); ok && len(path) > 0 {
+// wantOf makes a want of the bits of choices.
+func wantOf(names []string, choices *[]byte, depth int) *Want {
+	if len(*choices) == 0 || depth == 0 {
+		return nil
+	}
+	c := (*choices)[0]
+	*choices = (*choices)[1:]
+	if c == 0 {
+		return nil
+	}
+	w := &Want{}
+	for i, name := range names {
+		if c>>i&1 == 1 {
+			if w.Members == nil {
+				w.Members = map[string]*Want{}
+			}
+			w.Members[name] = wantOf(names, choices, depth-1)
+		}
+	}
+	if c>>len(names)&1 == 1 {
+		w.Each = wantOf(names, choices, depth-1)
+	}
+	return w
+}
+
+// pruned is v without what is not wanted of it.
+func pruned(v any, w *Want) any {
+	if w == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case []any:
 		out := []any{}
-		for _, e := range list {
-			out = append(out, reads(e, path))
+		for _, e := range v {
+			if w.Each != nil {
+				out = append(out, pruned(e, w.Each))
+			}
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, e := range v {
+			if m, ok := w.Members[name]; ok {
+				out[name] = pruned(e, m)
+			} else if w.Each != nil {
+				out[name] = pruned(e, w.Each)
+			}
 		}
 		return out
 	}
-	if len(path) == 0 {
-		return v
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return []any{"error on", v}
-	}
-	return reads(m[path[0]], path[1:])
+	return v
 }
 
 // holds says whether a text is part of a string or of a name in v.

@@ -124,7 +124,7 @@ func streamPaths(ctx context.Context, o options) ([]string, error) {
 // collector decodes the lines of one poll.
 type collector struct {
 	sieve   sieve
-	want    *wanted
+	want    *Want
 	decoder jsonDecoder
 	fail    bool
 	lines   []any
@@ -135,10 +135,11 @@ type collector struct {
 }
 
 func newCollector(contains []string, narrow *Narrow, fail bool) *collector {
-	if fail && narrow != nil { // every line is looked at, since a bad one counts
-		narrow = &Narrow{Paths: narrow.Paths}
+	want := narrow.document().Member("lines").Elements()
+	if fail { // every line is looked at, since a bad one counts
+		narrow = nil
 	}
-	return &collector{sieve: newSieve(contains, narrow), want: newWanted(narrow), fail: fail, lines: []any{}}
+	return &collector{sieve: newSieve(contains, narrow), want: want, fail: fail, lines: []any{}}
 }
 
 func (c *collector) take(l tail.Line) bool {

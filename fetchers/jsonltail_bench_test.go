@@ -42,6 +42,9 @@ func writeBenchLog(b *testing.B) string {
 	return path
 }
 
+// threePaths are what is read of each line.
+var threePaths = &Want{Members: map[string]*Want{"event": nil, "tool": nil, "session": {Members: map[string]*Want{"turn": nil}}}}
+
 // cpu is the processor time of this process so far.
 func cpu() time.Duration {
 	var u syscall.Rusage
@@ -58,13 +61,14 @@ func BenchmarkJSONLTail(b *testing.B) {
 		b.Fatal(err)
 	}
 	jq := jqTime(b, path)
+	lines := &Want{Members: map[string]*Want{"lines": {Each: threePaths}}}
 	for _, c := range []struct {
 		name   string
 		narrow *Narrow
 		lines  int
 	}{
-		{"1percent", &Narrow{Literals: [][]string{{"stop"}}, Paths: [][]string{{"event"}, {"tool"}, {"session", "turn"}}}, benchLines / 100},
-		{"every-line-3-paths", &Narrow{Paths: [][]string{{"event"}, {"tool"}, {"session", "turn"}}}, benchLines},
+		{"1percent", &Narrow{Literals: [][]string{{"stop"}}, Want: lines}, benchLines / 100},
+		{"every-line-3-paths", &Narrow{Want: lines}, benchLines},
 		{"every-line-whole", nil, benchLines},
 	} {
 		b.Run(c.name, func(b *testing.B) {

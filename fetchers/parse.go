@@ -11,23 +11,23 @@ import (
 
 // parseOutput reads what a command printed. A command that ended with another accepted code than 0 need not have
 // printed JSON: its output is nil then.
-func parseOutput(form string, data []byte, exit int) (any, error) {
+func parseOutput(form string, data []byte, exit int, want *Want) (any, error) {
 	var d jsonDecoder
 	switch form {
 	case "json":
-		v, err := d.document(data)
+		v, err := d.document(data, want)
 		if err != nil && exit != 0 {
 			return nil, nil
 		}
 		return v, err
 	case "jsonl":
-		return d.documents(data)
+		return d.documents(data, want.Elements())
 	case "lines":
 		return splitLines(strings.ToValidUTF8(string(data), "\ufffd")), nil
 	case "text":
 		return trimEnd(data), nil
 	}
-	if v, ok := d.looksJSON(data); ok {
+	if v, ok := d.looksJSON(data, want); ok {
 		return v, nil
 	}
 	return trimEnd(data), nil
@@ -39,22 +39,22 @@ func trimEnd(data []byte) string {
 }
 
 // looksJSON decodes data that is wholly an object or a list. A bare number or word stays text.
-func (d *jsonDecoder) looksJSON(data []byte) (any, bool) {
+func (d *jsonDecoder) looksJSON(data []byte, want *Want) (any, bool) {
 	t := bytes.TrimLeft(data, " \t\r\n")
 	if len(t) == 0 || t[0] != '{' && t[0] != '[' {
 		return nil, false
 	}
-	v, err := d.document(data)
+	v, err := d.document(data, want)
 	return v, err == nil
 }
 
-// document reads one document. Its error never quotes it.
-func (d *jsonDecoder) document(data []byte) (any, error) {
+// document reads what is wanted of one document. Its error never quotes it.
+func (d *jsonDecoder) document(data []byte, want *Want) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, failf("parse", "empty, not JSON")
 	}
-	v, ok := d.decode(data, nil)
+	v, ok := d.decode(data, want)
 	if !ok && !utf8.Valid(data) {
 		return nil, failf("parse", "not UTF-8, not JSON (%d bytes)", len(data))
 	}
@@ -64,8 +64,8 @@ func (d *jsonDecoder) document(data []byte) (any, error) {
 	return v, nil
 }
 
-// documents reads one document from each line.
-func (d *jsonDecoder) documents(data []byte) (any, error) {
+// documents reads what is wanted of each line's document.
+func (d *jsonDecoder) documents(data []byte, each *Want) (any, error) {
 	list := []any{}
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -73,7 +73,7 @@ func (d *jsonDecoder) documents(data []byte) (any, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		v, err := d.document(line)
+		v, err := d.document(line, each)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -99,7 +99,7 @@ type body struct {
 
 // parse reads a body in the form that the spec asks for. Outside 2xx a body that is no JSON is nil: the status is the
 // answer, and it was accepted.
-func (b body) parse(d *jsonDecoder, form string) (any, error) {
+func (b body) parse(d *jsonDecoder, form string, want *Want) (any, error) {
 	media, params, err := mime.ParseMediaType(b.kind)
 	if err != nil {
 		media, params = "", nil
@@ -119,7 +119,7 @@ func (b body) parse(d *jsonDecoder, form string) (any, error) {
 	named := media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
 	if err == nil && form == "auto" && !named {
 		if media == "" || media == "text/plain" || media == "application/octet-stream" {
-			if v, ok := d.looksJSON(text); ok {
+			if v, ok := d.looksJSON(text, want); ok {
 				return v, nil
 			}
 		}
@@ -127,7 +127,7 @@ func (b body) parse(d *jsonDecoder, form string) (any, error) {
 	}
 	var v any
 	if err == nil {
-		v, err = d.document(text)
+		v, err = d.document(text, want)
 	}
 	if err != nil && b.status/100 != 2 {
 		return nil, nil

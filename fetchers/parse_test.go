@@ -13,7 +13,7 @@ func FuzzBody(f *testing.F) {
 	f.Add("auto", 200, "", "[1]")
 	f.Add("auto", 200, ";;;", "{")
 	f.Fuzz(func(t *testing.T, form string, status int, kind, data string) {
-		v, err := body{status: status, kind: kind, data: []byte(data)}.parse(&jsonDecoder{}, form)
+		v, err := body{status: status, kind: kind, data: []byte(data)}.parse(&jsonDecoder{}, form, nil)
 		if err != nil {
 			if v != nil {
 				t.Errorf("a failure with the document %v", v)

@@ -33,7 +33,6 @@ type Source struct {
 	stream     bool
 	steps      []step
 	extract    *query
-	narrow     *fetchers.Narrow // what a stream need not read; nil: it reads everything
 	item       *itemType
 	cursorType *itemType
 	key        *expression
@@ -55,6 +54,7 @@ type step struct {
 	when     *expression
 	options  []option
 	failData bool
+	narrow   *fetchers.Narrow // what it need not read; nil: it reads everything
 }
 
 // rule is a compiled rule.
@@ -381,20 +381,6 @@ func (c *compiler) rest() {
 		}
 		c.out.summary = append(c.out.summary, line)
 	}
-}
-
-// narrow tells a stream what it need not read, where no expression looks at the document as a whole.
-func (c *compiler) narrow() {
-	if !c.out.stream || c.out.extract == nil {
-		return
-	}
-	es, _ := c.out.expressions()
-	for _, e := range es {
-		if e.uses("doc") {
-			return
-		}
-	}
-	c.out.narrow = c.out.narrowToRules(narrow(c.out.extract.tree))
 }
 
 // shape says what the saved cursors are: where it is another one, they mean nothing any more.

@@ -142,6 +142,9 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 		e.report(r, err)
 		return nil
 	}
+	if !r.faultsOnly {
+		r.expressions = append(r.expressions, e)
+	}
 	return e
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,66 +19,145 @@ import (
 	"github.com/sessevents/sessevents/fetchers"
 )
 
+// spelled is a want in short: the names of what is read, `{}` where only the kind of a value counts, `[]` for each
+// element or member.
+func spelled(w *fetchers.Want) string {
+	if w == nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(w.Members)) {
+		parts = append(parts, name+spelled(w.Members[name]))
+	}
+	if w.Each != nil {
+		parts = append(parts, "[]"+spelled(w.Each))
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
 func TestWhatAProgramReads(t *testing.T) {
-	for _, row := range []struct{ program, paths, literals string }{
-		{`.lines[] | {event, tool, e: .error.kind}`, "[[event] [tool] [error kind]]", "[]"},
-		{`.lines[] | select(.type == "stop") | .id`, "[[type] [id]]", "[[stop]]"},
-		{`.lines[] | select(.a.b == "x" or "y" == .c) | {n}`, "[[a b] [c] [n]]", "[[x y]]"},
-		{`.lines[] | select(.a == "x" and (.b | IN("y", "z"))) | select(.c == "w") | .n`, "[[a] [b] [c] [n]]", "[[x] [y z] [w]]"},
-		{`.lines[] | select(.a != "x") | .n`, "[[a] [n]]", "[]"},
-		{`.lines[] | select(.a == "x" or .b > 1) | .n`, "[[a] [b] [n]]", "[]"},
-		{`.lines[] | (.level // .lvl | tostring | ascii_downcase)`, "[[level] [lvl]]", "[]"},
-		{`.lines[] | if .a then .b elif .c then .d else "x" end`, "[[a] [b] [c] [d]]", "[]"},
-		{`.lines[] | "\(.a) \(.b.c)"`, "[[a] [b c]]", "[]"},
-		{`.lines[] | .a as $x | {$x, y: .b, ($x): .c, "k": .d}`, "[[a] [b] [c] [d]]", "[]"},
-		{`.lines[] | .a["b"] | {c}`, "[[a]]", "[]"},
-		{`.lines[] | .a."b" | {c}`, "[[a b c]]", "[]"},
-		{`.lines[] | .a[0].b`, "[[a]]", "[]"},
-		{`.lines[] | .a[].b`, "[[a]]", "[]"},
-		{`.lines[] | [.a[:2], .b[.c]]`, "[[a] [c] [b]]", "[]"},
-		{`.lines[] | .a | map(.b)`, "[[a]]", "[]"},
-		{`.lines[] | empty`, "[]", "[]"},
-		{`.lines[] | select(.a == "x")`, "[]", "[[x]]"}, // gives the whole line: only literals help
-		// What is not known reads everything.
-		{`.lines[]`, "nil", ""},
-		{`.lines[] | .`, "nil", ""},
-		{`.lines[] | keys`, "nil", ""},
-		{`.lines[] | if .a then .b end`, "nil", ""},
-		{`.lines[] | .a = 1`, "nil", ""},
-		{`.lines[] | to_entries[] | .key`, "nil", ""},
-		{`.lines[] | del(.a)`, "nil", ""},
-		{`.lines[] | . as {a: $x} | $x`, "nil", ""},
-		{`.lines[] | reduce .a[] as $x (0; . + $x)`, "nil", ""},
-		{`.lines[] | def f: .a; f`, "nil", ""},
-		{`.lines[] | ..`, "nil", ""},
-		{`.lines[] | has("a")`, "nil", ""},
-		{`[.lines[] | .a]`, "nil", ""},
-		{`.lines | length`, "nil", ""},
-		{`.lines[1:][] | .a`, "nil", ""},
-		{`.`, "nil", ""},
+	const all = ""
+	for _, row := range []struct{ program, reads string }{
+		{`.body[] | {id, e: .error.kind}`, "{body{[]{error{kind} id}}}"},
+		{`.body | {a, b}`, "{body{a b}}"},
+		{`.status`, "{status}"},
+		{`{error, status, expires: .tls.expires}`, "{error status tls{expires}}"},
+		{`.body.items[]? | select(.state == "open") | {id}`, "{body{items{[]{id state}}}}"},
+		{`.body[] | select(.a and (.b | not)) | .c`, "{body{[]{a{} b{} c}}}"},
+		{`.body[] | select(.deleted == null) | .c`, "{body{[]{c deleted{}}}}"},
+		{`.body | length`, "{body{[]{}}}"},
+		{`.body | keys[]`, "{body{[]{}}}"},
+		{`.body | has("a")`, "{body{[]{}}}"},
+		{`.body | type`, "{body{}}"},
+		{`.body.a | 5`, "{body{a{}}}"}, // what is no object is an error
+		{`.body[0].a, .body[-1].b, .body["c"]`, "{body{c []{a b}}}"},
+		{`.body[1:3][] | .a`, "{body{[]{a}}}"},
+		{`.body | first | .a`, "{body{[]{a}}}"},
+		{`first(.body[] | .a)`, "{body{[]{a}}}"},
+		{`.body[.status]`, "{body status}"},
+		{`.body["\(.status)"].a`, "{body{[]{a}} status}"},
+		{`.body | map(.a) | add`, "{body{[]{a}}}"},
+		{`[.body[] | .a] | length`, "{body{[]{a}}}"},
+		{`any(.body[]; .a == 1)`, "{body{[]{a}}}"},
+		{`.body | any(.a)`, "{body{[]{a{}}}}"},
+		{`.body | (.a // .b) | .c`, "{body{a{c} b{c}}}"},
+		{`.body | if .x then .a else .b end | .c`, "{body{a{c} b{c} x{}}}"},
+		{`.body | if .x then .a elif .y then "" else .b end`, "{body{a b x{} y{}}}"},
+		{`(.a, .b) | .c`, "{a{c} b{c}}"},
+		{`.a as $x | .b[] | {c, d: $x.d}`, "{a{d} b{[]{c}}}"},
+		{`. as {$a, b: {c: $x}} | [$a.d, $x]`, "{a{d} b{c}}"},
+		{`.a as [$x, $y] | $x.b, $y.c`, "{a{[]{b c}}}"},
+		{`def f: {a, b: .c.d}; .body[] | f`, "{body{[]{a c{d}}}}"},
+		{`.a as $x | def f: $x.b; .c | f`, "{a{b} c{}}"},
+		{`.body.a, (.body[] | .b)`, "{body{a []{b}}}"}, // a is read whole, by its name
+		{`.body.a.x, (.body[] | .b)`, "{body{a{b x} []{b}}}"},
+		{`.body[] | objects | .a`, "{body{[]{a}}}"},
+		{`.body | (.n // error("no number"))`, "{body{n}}"},
+		{`try .body.a`, "{body{a}}"},
+		{`.body | getpath([$target.field])`, "{body}"},
+		{`.body | to_entries[] | .key`, "{body}"},
+		{`.body as $b | reduce .x[] as $x (0; . + $b.n)`, all},
+		{`empty`, "{}"},
+		{`"x"`, "{}"},
+		{`.lines[] | {event, tool, e: .error.kind}`, "{lines{[]{error{kind} event tool}}}"},
+		{`.lines[] | (.level // .lvl | tostring | ascii_downcase)`, "{lines{[]{level lvl}}}"},
+		{`[.lines[] | objects | .level] | length`, "{lines{[]{level}}}"},
+		{`.lines[] | "\(.a) \(.b.c)"`, "{lines{[]{a b{c}}}}"},
+		{`.lines[] | .a as $x | {$x, y: .b, ($x): .c, "k": .d}`, "{lines{[]{a b c d}}}"},
+		{`.lines[] | [.a[:2], .b[.c]]`, "{lines{[]{a b c}}}"},
+		{`.lines | length`, "{lines{[]{}}}"},
+		{`.lines[]`, "{lines}"},
+		// What is not known reads everything that it could reach.
+		{`.`, all},
+		{`keys`, "{[]{}}"},
+		{`..`, all},
+		{`.a = 1`, all},
+		{`del(.a)`, all},
+		{`tostring`, all},
+		{`to_entries[] | .key`, all},
+		{`.body |= map(.a)`, all},
+		{`if .a then .b end`, all},
+		{`try .a.b catch .`, all},
+		{`. as [$x] ?// $x | $x`, all},
+		{`. as {(.a): $x} | $x`, all},
+		{`reduce .a[] as $x (0; . + $x)`, all},
+		{`foreach .a[] as $x (0; . + $x)`, all},
+		{`def f(g): .a | g; f(.b)`, all},
+		{`def f: (.a | f), .b; f`, "{a b}"},
+		{`def select(f): .; select(.a)`, all},
+		{`def values: .x; .a | values`, "{a{x}}"},
+		{`limit(1; .)`, all},
+		{`map(.)`, all},
+		{`.[] | .`, all},
 	} {
 		q, err := gojq.Parse(row.program)
 		if err != nil {
 			t.Fatal(row.program, err)
 		}
-		n := narrow(q)
-		if row.paths == "nil" {
-			if n != nil {
-				t.Errorf("%s is narrowed to %+v", row.program, n)
-			}
-			continue
+		if got := spelled(wantOf(q, nil, nil)); got != row.reads {
+			t.Errorf("%s reads %s, want %s", row.program, got, row.reads)
 		}
-		if n == nil {
-			if row.paths != "[]" || row.literals != "[]" {
-				t.Errorf("%s is not narrowed", row.program)
-			}
-			continue
+	}
+}
+
+func TestWordsOfExtract(t *testing.T) {
+	for program, want := range map[string]string{
+		`.lines[] | {event}`:                                                            "[]",
+		`.lines[] | select(.type == "stop") | .id`:                                      "[[stop]]",
+		`.lines[] | select(.a.b == "x" or "y" == .c) | {n}`:                             "[[x y]]",
+		`.lines[] | select(.a == "x" and (.b | IN("y", "z"))) | select(.c == "w") | .n`: "[[x] [y z] [w]]",
+		`.lines[] | select(.a != "x") | .n`:                                             "[]",
+		`.lines[] | select(.a == "x" or .b > 1) | .n`:                                   "[]",
+		`.lines[] | select(.a == "x")`:                                                  "[[x]]",
+		`[.lines[] | select(.a == "x")]`:                                                "[]",
+		`.lines[1:][] | select(.a == "x")`:                                              "[]",
+	} {
+		source := streamOf(t, program, "", []string{`{when: quiet > duration("1m"), kind: k, text: x}`}, "")
+		if got := fmt.Sprint(source.literals()); got != want {
+			t.Errorf("%s needs %s, want %s", program, got, want)
 		}
-		if got := fmt.Sprint(n.Paths); got != row.paths {
-			t.Errorf("%s reads %s, want %s", row.program, got, row.paths)
+	}
+}
+
+// TestHostileProgramsAreFollowedOnlySoFar: what it takes to follow a program is bounded.
+func TestHostileProgramsAreFollowedOnlySoFar(t *testing.T) {
+	calls := "def f0: .a;"
+	for i := range 40 {
+		calls += fmt.Sprintf("def f%d: f%d, f%d;", i+1, i, i)
+	}
+	var paths []string
+	for i := range 30 {
+		paths = append(paths, strings.Repeat(".[] | ", i)+".a"+strings.Repeat("[]", 30-i)+".x")
+	}
+	for _, program := range []string{calls + "f40", "(" + strings.Join(paths, "), (") + ")", strings.Repeat("(.a,.[])|", 500) + ".b", strings.Repeat(".a|", 20_000) + ".b"} {
+		q, err := gojq.Parse(program)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := fmt.Sprint(n.Literals); got != row.literals {
-			t.Errorf("%s needs %s, want %s", row.program, got, row.literals)
+		began := time.Now()
+		wantOf(q, nil, nil)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%.60s…: %s", program, took)
 		}
 	}
 }
@@ -103,17 +184,16 @@ func TestNarrowedStreamsSayTheSame(t *testing.T) {
 		if found = append(found, more...); found.HasErrors() {
 			t.Fatal(program, found)
 		}
-		if source.narrow == nil {
+		if source.steps[0].narrow == nil {
 			t.Fatal(program, "is not narrowed")
 		}
-		wide := *source
-		wide.narrow = nil
+		wide := source.wide()
 		for range 20 {
 			path := filepath.Join(t.TempDir(), "log")
 			if err := os.WriteFile(path, []byte(randomLines(r)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			a, b := itemsOf(t, source, path), itemsOf(t, &wide, path)
+			a, b := itemsOf(t, source, path), itemsOf(t, wide, path)
 			if !reflect.DeepEqual(a, b) {
 				text, _ := os.ReadFile(path)
 				t.Fatalf("%s of\n%s\ngives narrowed\n%v\nand else\n%v", program, text, a, b)

@@ -6,48 +6,58 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 	"github.com/itchyny/gojq"
-	"github.com/sessevents/sessevents/fetchers"
 )
 
 // maxRuleLiterals bounds how many words are looked for in each line for the rules: to look for many of them would cost
 // more than it saves.
 const maxRuleLiterals = 30
 
-// narrowToRules adds to what is known of a stream that a line matters only if one of the rules can hold on it. n is
-// what extract tells, and may be nil.
+// literals are the groups of words without which a line of a stream does not matter: those that extract tells, and, where
+// they tell any, those of the rules.
+func (s *Source) literals() [][]string {
+	es, _ := s.expressions()
+	if !takesLinesAlone(s.extract.tree) && !isLines(s.extract.tree) || slices.ContainsFunc(es, func(e *expression) bool { return e.uses("doc") }) {
+		return nil
+	}
+	var groups [][]string
+	if takesLinesAlone(s.extract.tree) {
+		groups = leading(s.extract.tree.Right)
+	}
+	if group := s.ruleLiterals(); group != nil {
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// ruleLiterals is a group of words without which none of the rules can hold on a line; nil: there is none.
 //
 // It says nothing where a line does more than that: where a rule remembers the lines before, where the spec makes a
 // cursor, or where something counts the items or looks at the last one. The cursor that is saved of itself is then that
 // of the last line that mattered, and nobody reads it.
-func (s *Source) narrowToRules(n *fetchers.Narrow) *fetchers.Narrow {
-	if !s.stream || len(s.rules) == 0 || s.extract == nil || s.extract.quick == nil || s.cursor != nil || s.looksBack() {
-		return n
+func (s *Source) ruleLiterals() []string {
+	if len(s.rules) == 0 || s.extract.quick == nil || s.cursor != nil || s.looksBack() {
+		return nil
 	}
 	var group []string
 	for _, rl := range s.rules {
 		if rl.when == nil || rl.stateful() || rl.given != nil {
-			return n
+			return nil
 		}
 		tree, err := parser.Parse(rl.when.code)
 		if err != nil {
-			return n
+			return nil
 		}
 		groups := s.ruleDemands(tree.Node)
 		if len(groups) == 0 {
-			return n
+			return nil
 		}
 		group = append(group, slices.MinFunc(groups, func(a, b []string) int { return len(a) - len(b) })...)
 	}
 	slices.Sort(group)
 	if group = slices.Compact(group); len(group) > maxRuleLiterals {
-		return n
+		return nil
 	}
-	out := fetchers.Narrow{}
-	if n != nil {
-		out = *n
-	}
-	out.Literals = append(slices.Clone(out.Literals), group)
-	return &out
+	return group
 }
 
 // looksBack reports whether anything names more than the line itself: the items of a poll, their number, what was

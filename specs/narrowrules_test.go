@@ -74,7 +74,7 @@ func TestWhichLinesTheRulesNeed(t *testing.T) {
 		"a summary":           {plain, typed, []string{says(`item.a == "x"`, "")}, "summary: [{text: \"${cursor.n}\"}]\n", "[]"},
 		"the document":        {plain, typed, []string{says(`item.a == "x" && doc.skipped > 0`, "")}, "", "[]"},
 	} {
-		n := streamOf(t, c.extract, c.item, c.rules, c.rest).narrow
+		n := streamOf(t, c.extract, c.item, c.rules, c.rest).steps[0].narrow
 		if n == nil {
 			n = &fetchers.Narrow{}
 		}
@@ -116,13 +116,12 @@ func TestStreamsNarrowedByRulesSayTheSame(t *testing.T) {
 		}
 		extract := []string{`.lines[] | {a, c: .b.c, n}`, `.lines[]`, `.lines[] | select(.d == "x") | {a, c: .e, n}`}[r.IntN(3)]
 		source := streamOf(t, extract, "", rules, "")
-		wide := *source
-		wide.narrow = nil
-		if source.narrow != nil && len(source.narrow.Literals) > 0 {
+		wide := source.wide()
+		if n := source.steps[0].narrow; n != nil && len(n.Literals) > 0 {
 			narrowed++
 		}
 		path := filepath.Join(t.TempDir(), "log")
-		a, b := follower{t, source, path, nil}, follower{t, &wide, path, nil}
+		a, b := follower{t, source, path, nil}, follower{t, wide, path, nil}
 		for range 15 {
 			text := randomLines(r)
 			appendTo(t, path, text)

@@ -136,7 +136,7 @@ func (st step) errorf(err error) error {
 
 // askOne resolves the options of a step and asks.
 func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]any, out *answers) (fetchers.Answer, error) {
-	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now, Target: t.label, Env: shellEnv(t.target), Narrow: s.narrow}
+	req := fetchers.Request{Options: map[string]any{}, Position: t.old.Positions[st.name], Now: t.now, Target: t.label, Env: shellEnv(t.target), Narrow: st.narrow}
 	req.Log = func(line string) { out.log = append(out.log, line) }
 	asker := &secretAsker{ctx: ctx, source: s, target: t.target, now: t.now, log: req.Log}
 	var vars []string

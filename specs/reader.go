@@ -18,9 +18,10 @@ type reader struct {
 	compiled   int // expressions so far
 	exprTables exprTables
 	// faultsOnly says that the programs will hardly be run: they are made when they are, and not for several goroutines.
-	faultsOnly bool
-	node       *yaml.Node
-	trace      []int // of node
+	faultsOnly  bool
+	expressions []*expression // all that were compiled, where the source will be used
+	node        *yaml.Node
+	trace       []int // of node
 }
 
 // maxFound bounds what is told of one file: past it, finding the places would cost more than anybody reads.

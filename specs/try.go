@@ -71,8 +71,7 @@ func (s *Source) NewTrial(words []string) (*Trial, error) {
 		return nil, err
 	}
 	t := &Trial{target: target, words: words, env: map[string]bool{}}
-	seen := *s
-	seen.narrow = nil // who writes a spec wants to see all of the document
+	seen := s.wide()
 	seen.getenv = func(name string) string {
 		v := s.getenv(name)
 		if v != "" {
@@ -80,7 +79,7 @@ func (s *Source) NewTrial(words []string) (*Trial, error) {
 		}
 		return v
 	}
-	t.source = &seen
+	t.source = seen
 	return t, nil
 }
 
