@@ -62,6 +62,9 @@ func atOnce(ask func(i int)) {
 	wg.Wait()
 }
 
+// benchNarrow is what the compiler of specs makes of `.body[] | {id, state}`.
+var benchNarrow = &Narrow{Want: &Want{Members: map[string]*Want{"body": {Each: &Want{Members: map[string]*Want{"id": nil, "state": nil}}}}}}
+
 // BenchmarkHTTP asks a thousand addresses, 32 at once, beside a bare loop of the standard client. The ratios are
 // processor time of the client alone.
 func BenchmarkHTTP(b *testing.B) {
@@ -127,7 +130,7 @@ func BenchmarkHTTP(b *testing.B) {
 			defer set.Close()
 			ask := set.Fetchers()["http"].Fetch
 			poll := func(i int) {
-				r := Request{Now: time.Now(), Target: fmt.Sprint(i), Options: map[string]any{
+				r := Request{Now: time.Now(), Target: fmt.Sprint(i), Narrow: benchNarrow, Options: map[string]any{
 					"url": url(i), "accept": []int64{200}, "parse": "auto", "maxBytes": int64(10 * megabyte), "redirects": int64(5),
 				}}
 				answer, err := ask(context.Background(), r)

@@ -22,10 +22,12 @@ type exchange struct {
 	*question
 	set    *Set
 	client http.RoundTripper
-	known  map[string]*reply // answers to the same question that were committed, by their address
-	fresh  map[string]*reply // answers of this exchange that may be asked for again by their validators
-	want   *Want             // of the body
-	left   int64             // bytes that bodies may still hold
+	known  []*reply // answers to the same question that were committed
+	fresh  []*reply // answers of this exchange that may be asked for again by their validators
+	want   *Want    // of the body
+	// headers says that somebody looks at the header once the answer is there.
+	headers bool
+	left    int64 // bytes that bodies may still hold
 	// decoder and buffers are borrowed until the exchange is over: what was read lies in the buffers.
 	decoder *jsonDecoder
 	buffers []*bytes.Buffer
@@ -55,9 +57,10 @@ func (l *lent) buffer() *bytes.Buffer {
 }
 
 func (s *Set) exchange(q *question, c *client, narrow *Narrow) *exchange {
+	want := narrow.document()
 	return &exchange{
-		set: s, client: c, question: q, known: s.answers.take(q.key, narrow), want: narrow.document().Member("body"),
-		left: q.maxBytes, decoder: s.lent.decoder(),
+		set: s, client: c, question: q, known: s.answers.take(q.key, narrow), want: want.Member("body"),
+		headers: want.has("headers") || q.paged != nil, left: q.maxBytes, decoder: s.lent.decoder(),
 	}
 }
 
@@ -76,7 +79,8 @@ func (x *exchange) end() {
 // reply is one answer, read to its end.
 type reply struct {
 	body
-	header http.Header
+	asked  string        // the address that was asked
+	header http.Header   // nil where nobody looks at it any more
 	url    *url.URL      // where it came from in the end
 	from   string        // the same as text
 	size   int64         // of the body as it was read
@@ -97,7 +101,7 @@ type reply struct {
 // get asks one address. carry says that the spec's header and body may go there.
 func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, error) {
 	asked := x.spell(u)
-	old := x.known[asked]
+	old := x.kept(asked)
 	a, err := x.follow(ctx, u, carry, old)
 	if err != nil {
 		return nil, err
@@ -111,16 +115,27 @@ func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, err
 	if !slices.Contains(x.accept, int64(a.status)) {
 		return nil, failf("status", "status %d is not accepted (%s, %d bytes)", a.status, a.media(), a.size)
 	}
+	if !x.headers {
+		a.header = nil
+	}
 	if x.left -= a.size; x.left < 0 {
 		return nil, failf("too-large", "more than %d bytes", x.maxBytes)
 	}
 	if x.method == http.MethodGet && x.body == nil && a.status == http.StatusOK && (a.etag != "" || a.modified != "") {
-		if x.fresh == nil {
-			x.fresh = map[string]*reply{}
-		}
-		x.fresh[asked] = a
+		a.asked = asked
+		x.fresh = append(x.fresh, a)
 	}
 	return a, nil
+}
+
+// kept is the committed answer of an address; nil: there is none.
+func (x *exchange) kept(asked string) *reply {
+	for _, r := range x.known {
+		if r.asked == asked {
+			return r
+		}
+	}
+	return nil
 }
 
 // parse is what is wanted of the document of an answer, in the form that the spec asks for.
@@ -248,11 +263,9 @@ func (x *exchange) send(ctx context.Context, u *url.URL, method string, payload 
 func (x *exchange) request(ctx context.Context, u *url.URL, from, method string, payload []byte, carry bool, old *reply) *http.Request {
 	r := (&http.Request{Method: method, URL: unnamed(u), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	own := false
+	r.Header = plainHeader
 	if carry {
 		r.Header, r.Host = x.header, x.host
-	} else {
-		r.Header, own = http.Header{}, true
-		setOwn(r.Header, "*/*")
 	}
 	change := func(name, v string) {
 		if !own {

@@ -34,7 +34,7 @@ type question struct {
 
 func newQuestion(o options, r Request) (*question, error) {
 	q := &question{
-		method: o.text("method"), header: http.Header{}, accept: o.numbers("accept"), form: o.text("parse"),
+		method: o.text("method"), accept: o.numbers("accept"), form: o.text("parse"),
 		paged: get[*PageOption](o, "pages"), redirects: int(o.number("redirects")), maxBytes: o.number("maxBytes"),
 		secrets: r.Secrets,
 	}
@@ -61,9 +61,6 @@ func newQuestion(o options, r Request) (*question, error) {
 	if err := q.setHeaders(o.dict("headers")); err != nil {
 		return nil, err
 	}
-	if q.body == nil {
-		q.header.Del("Content-Type")
-	}
 	q.text = q.url.String()
 	q.credential = q.credentials()
 	q.key = q.identity(r.Target, o.text("ca"))
@@ -80,7 +77,8 @@ func (q *question) spell(u *url.URL) string {
 
 // identity is everything that the answer may depend on: the same for two polls of one target, and for nothing else.
 func (q *question) identity(target, ca string) string {
-	var d digest
+	var room [512]byte // most are no longer
+	d := digest{room[:0]}
 	for _, text := range [...]string{target, ca, q.method, q.text, q.host, string(q.body), q.form} {
 		d.add(text)
 	}
@@ -134,7 +132,7 @@ func (q *question) setBody(o options) error {
 			return failf("invalid", "json: %w", err)
 		}
 		q.body = data
-		q.header.Set("Content-Type", "application/json")
+		q.header = http.Header{"Content-Type": {"application/json"}}
 	}
 	return nil
 }
@@ -143,6 +141,12 @@ func (q *question) setHeaders(headers map[string]string) error {
 	accept := "*/*"
 	if q.form == "json" || q.paged != nil {
 		accept = "application/json, */*;q=0.5"
+	} else if len(headers) == 0 && q.header == nil && q.url.User == nil {
+		q.header = plainHeader
+		return nil
+	}
+	if q.header == nil {
+		q.header = http.Header{}
 	}
 	setOwn(q.header, accept)
 	for name, v := range headers {
@@ -159,6 +163,9 @@ func (q *question) setHeaders(headers map[string]string) error {
 			q.header.Set(name, v)
 		}
 	}
+	if q.body == nil {
+		q.header.Del("Content-Type")
+	}
 	if user := q.url.User; user != nil && q.header.Get("Authorization") == "" {
 		password, _ := user.Password()
 		r := http.Request{Header: q.header}
@@ -167,6 +174,13 @@ func (q *question) setHeaders(headers map[string]string) error {
 	}
 	return nil
 }
+
+// plainHeader is what a request sends that has no fields of its own. Nobody changes it.
+var plainHeader = func() http.Header {
+	h := http.Header{}
+	setOwn(h, "*/*")
+	return h
+}()
 
 // setOwn sets the fields that every request has.
 func setOwn(h http.Header, accept string) {
@@ -218,9 +232,6 @@ func holdsAny(text string, secrets []string) bool {
 type digest struct{ texts []byte }
 
 func (d *digest) add(text string) {
-	if d.texts == nil {
-		d.texts = make([]byte, 0, 512)
-	}
 	d.texts = binary.LittleEndian.AppendUint64(d.texts, uint64(len(text)))
 	d.texts = append(d.texts, text...)
 }

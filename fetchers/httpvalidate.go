@@ -25,13 +25,13 @@ type answers struct {
 type kept struct {
 	key    string
 	narrow *Narrow // what was left out of its documents
-	pages  map[string]*reply
+	pages  []*reply
 	bytes  int64
 }
 
 // take takes out the answers to a question. Those that were made for another narrow are forgotten: their documents may
 // lack what is read now.
-func (a *answers) take(key string, narrow *Narrow) map[string]*reply {
+func (a *answers) take(key string, narrow *Narrow) []*reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.byKey[key]
@@ -45,7 +45,7 @@ func (a *answers) take(key string, narrow *Narrow) map[string]*reply {
 }
 
 // keeping makes the answers such that they can be kept, and returns what keeps them.
-func (a *answers) keeping(key string, narrow *Narrow, pages map[string]*reply) func() {
+func (a *answers) keeping(key string, narrow *Narrow, pages []*reply) func() {
 	for _, p := range pages {
 		p.settle()
 	}
@@ -69,13 +69,13 @@ func (r *reply) settle() {
 	}
 }
 
-func (a *answers) put(key string, narrow *Narrow, pages map[string]*reply) {
+func (a *answers) put(key string, narrow *Narrow, pages []*reply) {
 	if len(pages) == 0 {
 		return
 	}
 	k := &kept{key: key, narrow: narrow, pages: pages, bytes: 1000}
-	for address, p := range pages {
-		k.bytes += int64(len(address)+len(p.data)+p.weight) + 1000
+	for _, p := range pages {
+		k.bytes += int64(len(p.asked)+len(p.data)+p.weight) + 1000
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,12 +133,14 @@ func (r *reply) cameFrom(address string) bool {
 func (r *reply) renewed(by *reply) *reply {
 	n := *r
 	n.left, n.wait = by.left, 0
-	n.header = r.header.Clone()
-	for name, values := range by.header {
-		switch name {
-		case "Content-Length", "Content-Encoding", "Content-Type", "Transfer-Encoding":
-		default:
-			n.header[name] = values
+	if r.header != nil {
+		n.header = r.header.Clone()
+		for name, values := range by.header {
+			switch name {
+			case "Content-Length", "Content-Encoding", "Content-Type", "Transfer-Encoding":
+			default:
+				n.header[name] = values
+			}
 		}
 	}
 	n.tls = by.tls

@@ -49,6 +49,9 @@ func FuzzNarrowKeepsWhatIsRead(f *testing.F) {
 	f.Add(`{"\u0061":{"\u0062":"st\u006fp"},"a":[{"a":1,"a":{"b":[[],{"b":1e400}]}}]}`, "a", "stop", []byte{1, 5, 1, 2})
 	f.Add(`[{"x":{"a":1}},{"x":{"b":"\ud800"}},7,null]`, "x", "b", []byte{4, 1, 1, 0})
 	f.Add(`{"a":[1,2,{"b":nope}]}`, "b", "b", []byte{2, 2})
+	for _, deep := range []int{maxDepth - 1, maxDepth} {
+		f.Add(`{"a":`+strings.Repeat("[", deep)+strings.Repeat("]", deep)+`,"b":1}`, "b", "c", []byte{1})
+	}
 	f.Fuzz(func(t *testing.T, line, one, two string, choices []byte) {
 		var d jsonDecoder
 		whole, err := value.Decode([]byte(line))

@@ -31,7 +31,7 @@ type query struct {
 	tree *gojq.Query
 	code *gojq.Code
 	vars []string
-	// quick is the program in plain functions, where it is one of lines; else nil.
+	// quick is the program in plain functions, where it is a plain one; else nil.
 	quick *quickExtract
 }
 

@@ -123,7 +123,7 @@ func (d dice) document() string {
 	case 3, 4:
 		return text[:d.IntN(len(text))]
 	case 5:
-		deep := 9_990 + d.IntN(20)
+		deep := 300 // how deep a document may be is tested in package fetchers
 		return `{"a":1,"` + d.one("a", "z") + `":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + "}"
 	}
 	return text
@@ -138,7 +138,7 @@ type stage struct {
 	same int // answers with 304
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	s := &stage{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -222,43 +222,63 @@ func (d dice) docSource(t *testing.T, set *fetchers.Set, url string) (*Source, s
 // polls: events, what is saved and every failure must be equal. Both share one memory, as two specs do that follow each
 // other in a daemon.
 func TestNarrowedDocumentsSayTheSame(t *testing.T) {
-	sayTheSame(t, dice{rand.New(rand.NewPCG(7, 11))}, 200)
+	c := newComparison(t)
+	const rounds = 150
+	d := dice{rand.New(rand.NewPCG(7, 11))}
+	for range rounds {
+		c.round(t, d)
+	}
+	t.Logf("%d of %d specs narrowed, %d events, %d failed polls, %d answers 304", c.narrowed, rounds, c.said, c.failed, c.server.same)
+	if c.narrowed < rounds/3 || c.said < rounds || c.failed < rounds || c.server.same < rounds/10 {
+		t.Error("the test says too little")
+	}
 }
 
-func sayTheSame(t *testing.T, d dice, rounds int) {
-	set := fetchers.NewSet()
-	t.Cleanup(set.Close)
-	server := newStage(t)
-	narrowed, said, failed := 0, 0, 0
-	for range rounds {
-		source, src := d.docSource(t, set, server.URL)
-		wide := source.wide()
-		a, b := docPoller{source: source}, docPoller{source: wide}
-		if source.steps[0].narrow != nil {
-			narrowed++
-		}
-		for range 6 {
-			server.play(d.document())
-			for range 1 + d.IntN(2) {
-				x, y := a.poll(t), b.poll(t)
-				if !reflect.DeepEqual(x, y) {
-					t.Fatalf("%s\nnarrowed %s\nof\n%s\ngives\n%+v %s %s\nand else\n%+v %s %s", src, spelled(narrowOf(source)), server.text, x.out.Events, x.out.Saved, x.err, y.out.Events, y.out.Saved, y.err)
-				}
-				if x.err == "" {
-					said += len(x.out.Events)
-				} else {
-					failed++
-				}
-				if d.IntN(3) == 0 { // turns are not always taken
-					a.poll(t)
-					b.saved = a.saved
-				}
+// FuzzNarrowedDocumentsSayTheSame is the same from other dice.
+func FuzzNarrowedDocumentsSayTheSame(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	c := newComparison(f)
+	f.Fuzz(func(t *testing.T, a, b uint64) { c.round(t, dice{rand.New(rand.NewPCG(a, b))}) })
+}
+
+// comparison runs specs narrowed and not.
+type comparison struct {
+	set                    *fetchers.Set
+	server                 *stage
+	narrowed, said, failed int
+}
+
+func newComparison(t testing.TB) *comparison {
+	c := &comparison{set: fetchers.NewSet(), server: newStage(t)}
+	t.Cleanup(c.set.Close)
+	return c
+}
+
+func (c *comparison) round(t *testing.T, d dice) {
+	source, src := d.docSource(t, c.set, c.server.URL)
+	wide := source.wide()
+	a, b := docPoller{source: source}, docPoller{source: wide}
+	if source.steps[0].narrow != nil {
+		c.narrowed++
+	}
+	for range 6 {
+		c.server.play(d.document())
+		for range 1 + d.IntN(2) {
+			x, y := a.poll(t), b.poll(t)
+			if !reflect.DeepEqual(x, y) {
+				t.Fatalf("%s\nnarrowed %s\nof\n%s\ngives\n%+v %s %s\nand else\n%+v %s %s", src, spelled(narrowOf(source)), c.server.text,
+					x.out.Events, x.out.Saved, x.err, y.out.Events, y.out.Saved, y.err)
+			}
+			if x.err == "" {
+				c.said += len(x.out.Events)
+			} else {
+				c.failed++
+			}
+			if d.IntN(3) == 0 { // turns are not always taken
+				a.poll(t)
+				b.saved = a.saved
 			}
 		}
-	}
-	t.Logf("%d of %d specs narrowed, %d events, %d failed polls, %d answers 304", narrowed, rounds, said, failed, server.same)
-	if narrowed < rounds/3 || said < rounds || failed < rounds || server.same < rounds/10 {
-		t.Error("the test says too little")
 	}
 }
 

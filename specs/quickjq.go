@@ -6,10 +6,13 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// quickExtract is a program of the form `.lines[] | select(…) | {a, b: .c.d}` as plain functions: the library makes
-// some things on the heap for every step of every line. It stands for nothing else: where a line is not as the program
-// wants it, the library runs the whole program, and its answer or its error counts.
+// quickExtract is a program of the form `.lines[] | select(…) | {a, b: .c.d}` as plain functions, or one on a part of the
+// document, such as `.body | {a, b}`: the library makes some things on the heap for every step of every line, and has a
+// watch kept over it. It stands for nothing else: where a value is not as the program wants it, the library runs the
+// whole program, and its answer or its error counts.
 type quickExtract struct {
+	path    []string // of what it works on
+	each    bool     // on each element of that list
 	selects []quickTest
 	make    quickPart // nil: the line itself
 }
@@ -22,14 +25,11 @@ type quickTest func(line any) (holds, ok bool)
 
 // quickJQ is the program q in this form; nil where it is not one of these.
 func quickJQ(q *gojq.Query) *quickExtract {
-	if isLines(q) {
-		return &quickExtract{}
-	}
-	if !takesLinesAlone(q) {
+	if len(q.Imports) > 0 || len(q.FuncDefs) > 0 || len(q.Patterns) > 0 {
 		return nil
 	}
 	out := &quickExtract{}
-	rest := q.Right
+	rest := out.begin(q)
 	for rest != nil {
 		cond, next := selecting(rest)
 		if cond == nil {
@@ -54,12 +54,38 @@ func quickJQ(q *gojq.Query) *quickExtract {
 	return out
 }
 
+// begin takes the path off the beginning of a program, and returns the rest.
+func (x *quickExtract) begin(q *gojq.Query) (rest *gojq.Query) {
+	first := q
+	if q.Term == nil && q.Op == gojq.OpPipe {
+		first, rest = q.Left, q.Right
+	}
+	if t := first.Term; t != nil && len(t.SuffixList) > 0 && *t.SuffixList[len(t.SuffixList)-1] == (gojq.Suffix{Iter: true}) {
+		list := *t
+		list.SuffixList = t.SuffixList[:len(t.SuffixList)-1]
+		if path, ok := memberPath(&gojq.Query{Term: &list, FuncDefs: first.FuncDefs}); ok {
+			x.path, x.each = path, true
+			return rest
+		}
+	}
+	if path, ok := memberPath(first); ok && rest != nil {
+		x.path = path
+		return rest
+	}
+	return q
+}
+
 // run makes the items of a document; ok is false where the library has to.
 func (x *quickExtract) run(ctx context.Context, doc any, most int) (items []any, ok bool) {
-	m, _ := doc.(map[string]any)
-	lines, isList := m["lines"].([]any)
-	if !isList || len(lines) > most {
+	of, ok := along(doc, x.path)
+	if !ok {
 		return nil, false
+	}
+	lines := []any{of}
+	if x.each {
+		if lines, ok = of.([]any); !ok || len(lines) > most {
+			return nil, false
+		}
 	}
 	if len(x.selects) == 0 {
 		items = make([]any, 0, len(lines))

@@ -47,7 +47,19 @@ func TestWhichProgramsArePlain(t *testing.T) {
 		`.lines[] as $x | $x`:                 false,
 		`def f: .a; .lines[] | f`:             false,
 		`.lines[]?`:                           false,
-		`.lines`:                              false,
+		`.lines?[]`:                           false,
+		`.lines[][]`:                          false,
+		`.body[1:][]`:                         false,
+		`.[]`:                                 false,
+		`.lines`:                              true,
+		`.size`:                               true,
+		`{error, status, e: .tls.expires}`:    true,
+		`.body.items[] | {a}`:                 true,
+		`.body | {a, b: .c.d}`:                true,
+		`.body | select(.a == "x") | .b`:      true,
+		`select(.status == "x") | .body.a`:    true,
+		`.body | .items[] | {a}`:              false,
+		`.body | map(.a)`:                     false,
 		`[.lines[]]`:                          false,
 		`.lines[] | select(.a | not)`:         false,
 		`.lines[] | select(.a == "x" == "y")`: false,
@@ -63,6 +75,15 @@ func TestWhichProgramsArePlain(t *testing.T) {
 			t.Errorf("%s: plain is %v", code, got)
 		}
 	}
+}
+
+func decoded(t *testing.T, text string) any {
+	t.Helper()
+	v, err := value.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestPlainProgramsGiveWhatTheLibraryGives runs random plain programs on random lines by both ways.
@@ -84,17 +105,26 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 	}
 	known := 0
 	for range 600 {
-		code := ".lines[]"
+		code := []string{".lines[]", ".body.items[]", ".body", ""}[r.IntN(4)]
+		then := func(more string) {
+			if code != "" {
+				code += " | "
+			}
+			code += more
+		}
 		for range r.IntN(3) {
-			code += " | select(" + condition(2) + ")"
+			then("select(" + condition(2) + ")")
 		}
 		switch r.IntN(5) {
 		case 0:
-			code += " | " + path()
+			then(path())
 		case 1, 2:
-			code += fmt.Sprintf(` | {a, "k": %s, b: %s}`, path(), path())
+			then(fmt.Sprintf(`{a, "k": %s, b: %s}`, path(), path()))
 		case 3:
-			code += " | {a, b, c}"
+			then("{a, b, c}")
+		}
+		if code == "" {
+			code = path()
 		}
 		q := extractOf(t, code)
 		if q.quick == nil {
@@ -105,21 +135,25 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 		for range 10 {
 			var lines []any
 			for line := range strings.Lines(randomLines(r)) {
-				v, err := value.Decode([]byte(line))
-				if err != nil {
-					t.Fatal(err)
-				}
-				lines = append(lines, v)
+				lines = append(lines, decoded(t, line))
 			}
 			if r.IntN(4) == 0 {
 				lines = append(lines, []any{"x", nil, 1, uint64(1 << 63), []any{1}}[r.IntN(5)])
+			}
+			if r.IntN(4) == 0 {
+				if v, err := value.Decode([]byte(dice{r}.json(3))); err == nil {
+					lines = append(lines, v)
+				}
 			}
 			for _, name := range []string{"a", "b", "c"} { // a line of nothing but what may be asked for
 				if m, ok := lines[0].(map[string]any); ok && r.IntN(2) == 0 {
 					lines = append(lines, map[string]any{"a": m["a"], "b": m["b"], name: 1})
 				}
 			}
-			doc := map[string]any{"lines": lines, "skipped": 0}
+			doc := any(map[string]any{"lines": lines, "skipped": 0})
+			if !strings.HasPrefix(code, ".lines") {
+				doc = map[string]any{"body": map[string]any{"items": lines, "a": lines[0], "b": "x"}, "a": lines[0], "c": "y"}
+			}
 			got, ok := q.quick.run(context.Background(), doc, maxItems)
 			want, err := slow.run(context.Background(), doc, []any{nil, 0}, len(lines))
 			if !ok {
