@@ -54,6 +54,7 @@ type expression struct {
 	later   func() error // makes the program, where only the faults were asked for; nil: it is made
 	tree    ast.Node     // of a condition, as it was written
 	quick   quick        // the condition, where it is a plain one
+	plain   quickValue   // another expression, where it is a name or a member of one
 	shape   *shape
 	used    map[string]bool
 	members map[string]bool
@@ -108,8 +109,12 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	if bad {
 		return nil
 	}
+	switch tree.Node.(type) {
+	case *ast.IdentifierNode, *ast.MemberNode:
+		e.plain = quickOperand(tree.Node)
+	}
 	if mode.bool {
-		e.tree, e.quick = tree.Node, quickly(tree.Node)
+		e.tree, e.quick, e.plain = tree.Node, quickly(tree.Node), nil
 	}
 	sure, err := r.exprTables.check(tree, known, mode)
 	if err != nil {
@@ -202,6 +207,11 @@ func (e *EvalError) Error() string { return e.Place + ": " + e.Reason }
 
 // run evaluates the expression in env, which must hold a budget.
 func (e *expression) run(env map[string]any) (any, error) {
+	if e.plain != nil {
+		if v, known := e.plain(env); known {
+			return v, nil
+		}
+	}
 	b := env[budgetName].(*budget)
 	b.one = maxSteps
 	if e.program == nil {

@@ -3,6 +3,7 @@ package specs
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,14 +12,16 @@ import (
 )
 
 // condition compiles a condition as a rule has it; nil where it has faults.
-func condition(code string) *expression {
+func condition(code string) *expression { return compiled(code, exprMode{bool: true}) }
+
+func compiled(code string, mode exprMode) *expression {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: code, Line: 1, Column: 1}
 	r := &reader{src: newSource("q.yaml", []byte(code)), node: n}
 	names := map[string]*shape{}
 	for _, name := range []string{"item", "cursor", "first", "target", "now", "quiet"} {
 		names[name] = anyShape
 	}
-	return r.compile(text{s: code, n: n}, 0, len(code), scope{names: names}, exprMode{bool: true})
+	return r.compile(text{s: code, n: n}, 0, len(code), scope{names: names}, mode)
 }
 
 // randomCondition is a condition of the plain kinds, and of others.
@@ -109,6 +112,41 @@ func TestPlainConditionsHoldAsTheMachineSays(t *testing.T) {
 	}
 	if compiled < 1000 || known < 4000 || held < 500 || held > known-500 {
 		t.Errorf("%d conditions, %d answers, %d of them true: the test says too little", compiled, known, held)
+	}
+}
+
+// TestPlainExpressionsGiveWhatTheMachineGives: a name or a member is looked up as the machine does it, or not at all.
+func TestPlainExpressionsGiveWhatTheMachineGives(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 23))
+	known := 0
+	for _, code := range []string{"item", "item.a", "item.b.c", `item["a"]`, "cursor.a.b.c", "target.path", "now", "quiet", "first"} {
+		for _, mode := range []exprMode{{}, {lenient: true}} {
+			e := compiled(code, mode)
+			if e == nil || e.plain == nil {
+				t.Fatal(code, "is not plain")
+			}
+			slow := *e
+			slow.plain = nil
+			for range 200 {
+				env := randomEnv(r)
+				v, ok := e.plain(env)
+				if !ok {
+					continue
+				}
+				known++
+				if want, err := slow.run(env); err != nil || !reflect.DeepEqual(v, want) {
+					t.Fatalf("%s with %v: %v, the machine says %v, %v", code, env, v, want, err)
+				}
+			}
+		}
+	}
+	if known < 1000 {
+		t.Errorf("only %d answers: the test says too little", known)
+	}
+	for _, code := range []string{"item?.a", "item.a + 1", "item[0]", "len(item)"} {
+		if e := compiled(code, exprMode{}); e == nil || e.plain != nil {
+			t.Errorf("%s is plain", code)
+		}
 	}
 }
 

@@ -13,18 +13,20 @@ import (
 
 // keyedRuns is runs with `key`: a cursor for each key, and a run for each key that is gone.
 func (t *turn) keyedRuns() ([]run, error) {
-	t.cursors = map[string]any{}
+	n := len(t.items)
+	t.cursors = make(map[string]any, n)
 	t.next.Keys = nil
-	var runs []run
-	seen := map[string]int{}
+	runs := make([]run, 0, n)
+	seen := make(map[string]int, n)
 	for i, it := range t.items {
-		r := run{item: it, typed: t.typed[i], name: fmt.Sprintf("item %d", i+1)}
+		r := run{item: it, typed: t.typed[i], number: i + 1}
 		var err error
-		if r.key, r.name, err = t.keyOf(t.typed[i], r.name); err != nil {
+		if r.key, err = t.keyOf(r); err != nil {
 			return nil, err
 		}
+		r.name = keyName(r.key, "")
 		if before, twice := seen[r.key]; twice {
-			return nil, fmt.Errorf("two items have one key: %s and item %d", r.name, before+1)
+			return nil, fmt.Errorf("two items have one key: %s and item %d", r.called(), before+1)
 		}
 		seen[r.key] = i
 		if err := t.keyedCursor(&r); err != nil {
@@ -87,7 +89,7 @@ func (t *turn) awaited(key string) (bool, error) {
 // keep saves the cursor of a key.
 func (t *turn) keep(key string, cursor jsonRaw) {
 	if t.next.Keys == nil {
-		t.next.Keys = map[string]jsonRaw{}
+		t.next.Keys = make(map[string]jsonRaw, len(t.items))
 	}
 	t.next.Keys[key] = cursor
 }
@@ -125,19 +127,19 @@ func (t *turn) keyedCursor(r *run) (err error) {
 	return nil
 }
 
-// keyOf is the identity of an item, as JSON.
-func (t *turn) keyOf(item any, name string) (key, called string, err error) {
-	t.env["item"] = item
+// keyOf is the identity of a run's item, as JSON.
+func (t *turn) keyOf(r run) (string, error) {
+	t.env["item"] = r.typed
 	v, err := t.src.key.run(t.env)
 	if err != nil {
-		return "", "", fmt.Errorf("key of %s: %w", name, err)
+		return "", fmt.Errorf("key of %s: %w", r.called(), err)
 	}
 	v = value.Normalise(goNumber(v))
 	if s, ok := v.(string); !ok && !value.IsNumber(v) || len(s) > maxWord {
-		return "", "", fmt.Errorf("the key of %s is %s: it must be a string of at most %d bytes or a number", name, kindOf(v), maxWord)
+		return "", fmt.Errorf("the key of %s is %s: it must be a string of at most %d bytes or a number", r.called(), kindOf(v), maxWord)
 	}
 	b, err := value.Encode(v)
-	return string(b), keyName(string(b), name), err
+	return string(b), err
 }
 
 // keyName is how the log calls an item: by its key, where that is one plain word.
