@@ -45,27 +45,73 @@ func TestBaseHasNoFaults(t *testing.T) {
 	}
 }
 
+// fault is a line of base, what stands in its place, and the faults that it must give.
+type fault struct{ name, line, by, want string }
+
+func places(t *testing.T, rows []fault) {
+	t.Helper()
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			src := strings.Replace(base, row.line, row.by, 1)
+			if src == base {
+				t.Fatalf("no line %q", row.line)
+			}
+			if got := strings.Join(faults(t, src), " "); got != row.want {
+				t.Errorf("%s\ngave %q, want %q", src, got, row.want)
+			}
+		})
+	}
+}
+
+// TestC11_WordsThatYAMLTakesForSomethingElse: where a string belongs, there is a string or a fault, never another value.
+func TestC11_WordsThatYAMLTakesForSomethingElse(t *testing.T) {
+	places(t, []fault{
+		{"octal", "kind: changed", "kind: 012", "10:11 not-a-string"},
+		{"null", `text: "${item.id}"`, "text: ~", "11:11 not-a-string"},
+		{"boolean", "fetch: {stat: {path: \"${target.path}\"}}", "fetch: {stat: {path: true}}", "5:22 not-a-string"},
+		{"Norway", "kind: changed", "kind: no", ""},
+		{"a switch", "name: base", "name: on", ""},
+		{"a number", "name: base", "name: 10", "2:7 not-a-string"},
+	})
+}
+
+func TestC12_DuplicateKeysMergeKeysAndAliases(t *testing.T) {
+	places(t, []fault{
+		{"duplicate", "when: changed", "when: changed\n    when: gone", "10:5 duplicate-key"},
+		{"merge", "item: {id: id, n: count, prose: text}", "item: {id: id, n: count, <<: {a: id}}", "7:26 merge"},
+		{"alias", "item: {id: id, n: count, prose: text}", "item: {id: &a id, n: *a}", "7:12 alias 7:22 alias"},
+	})
+}
+
+func TestC13_DurationsWithoutAUnit(t *testing.T) {
+	places(t, []fault{
+		{"no unit", "interval: 5s", "interval: 5", "3:11 duration"},
+		{"sexagesimal", "interval: 5s", "interval: 1:30", "3:11 duration"},
+		{"range", "interval: 5s", "interval: 99999h", "3:11 interval"},
+		{"fraction", "interval: 5s", "interval: 1.5s", "3:11 interval"},
+		{"idle", "interval: 5s", "interval: 5s\nidleInterval: 2s", "4:15 interval"},
+		{"a word for a unit", "interval: 5s", "interval: 5sec", "3:11 duration"},
+		{"none", "interval: 5s", "interval: 0s", "3:11 duration"},
+		{"less than none", "interval: 5s", "interval: -1s", "3:11 duration"},
+		{"days", "interval: 5s", "interval: 1d", "3:11 duration"},
+	})
+}
+
+func TestC14_MissingSpacesAndFlowTraps(t *testing.T) {
+	places(t, []fault{
+		{"no space", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: changed,kind:b,text: "x"}`, "9:20 missing-space"},
+		{"colon", `text: "${item.id}"`, `text: a: b`, "11:12 unquoted-colon"},
+		{"escape", `text: "${item.id}"`, `text: "a\d"`, "11:13 escape"},
+		{"template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},
+		{"a list in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.id in ["a"] && changed, kind: b, text: "x"}`, "9:29 unquoted"},
+		{"a question in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item?.n > 1, kind: b, text: "x"}`, "9:16 unquoted"},
+	})
+}
+
 func TestFaultsStandAtTheirPlace(t *testing.T) {
-	for _, row := range []struct{ name, line, by, want string }{
+	places(t, []fault{
 		{"unknown key", "name: base", "name: base\nnaem: x", "3:1 unknown-key"},
 		{"missing key", "    kind: changed\n", "", "9:5 missing-key"},
-		{"C11 octal", "kind: changed", "kind: 012", "10:11 not-a-string"},
-		{"C11 null", `text: "${item.id}"`, "text: ~", "11:11 not-a-string"},
-		{"C11 boolean", "fetch: {stat: {path: \"${target.path}\"}}", "fetch: {stat: {path: true}}", "5:22 not-a-string"},
-		{"C12 duplicate", "when: changed", "when: changed\n    when: gone", "10:5 duplicate-key"},
-		{"C12 merge", "item: {id: id, n: count, prose: text}", "item: {id: id, n: count, <<: {a: id}}", "7:26 merge"},
-		{"C12 alias", "item: {id: id, n: count, prose: text}", "item: {id: &a id, n: *a}", "7:12 alias 7:22 alias"},
-		{"C13 no unit", "interval: 5s", "interval: 5", "3:11 duration"},
-		{"C13 sexagesimal", "interval: 5s", "interval: 1:30", "3:11 duration"},
-		{"C13 range", "interval: 5s", "interval: 99999h", "3:11 interval"},
-		{"C13 fraction", "interval: 5s", "interval: 1.5s", "3:11 interval"},
-		{"C13 idle", "interval: 5s", "interval: 5s\nidleInterval: 2s", "4:15 interval"},
-		{"C14 no space", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: changed,kind:b,text: "x"}`, "9:20 missing-space"},
-		{"C14 colon", `text: "${item.id}"`, `text: a: b`, "11:12 unquoted-colon"},
-		{"C14 escape", `text: "${item.id}"`, `text: "a\d"`, "11:13 escape"},
-		{"C14 template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},
-		{"C14 a list in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.id in ["a"] && changed, kind: b, text: "x"}`, "9:29 unquoted"},
-		{"C14 a question in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item?.n > 1, kind: b, text: "x"}`, "9:16 unquoted"},
 		{"a lone carriage return", "name: base\n", "name: base\r\r\nnaem: x\n", "4:1 unknown-key"},
 		{"a tab", "    kind: changed", "\tkind: changed", "10:1 tab"},
 		{"expr in a plain scalar", "when: changed", "when: changed && itm.n > 1", "9:22 unknown-name"},
@@ -102,17 +148,7 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"what may be there or not", "when: changed\n    kind: changed\n    text: \"${item.id}\"", "when: gone || changed\n    kind: changed\n    text: \"${item.id} ${item?.n ?? cursor.n}\"", ""},
 		{"two that exclude each other", "when: changed", "when: appeared && item.n > 1 && changed", "9:37 never-holds"},
 		{"appeared in a stream", "fetch: {stat: {path: \"${target.path}\"}}\nextract: .size", "fetch: {jsonl-tail: {path: /x}}", "8:11 never-holds"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			src := strings.Replace(base, row.line, row.by, 1)
-			if src == base {
-				t.Fatalf("no line %q", row.line)
-			}
-			if got := strings.Join(faults(t, src), " "); got != row.want {
-				t.Errorf("%s\ngave %q, want %q", src, got, row.want)
-			}
-		})
-	}
+	})
 }
 
 func TestC15_FilesThatAreNoSpec(t *testing.T) {
