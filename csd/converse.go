@@ -52,29 +52,33 @@ type ownTurn struct {
 	sent Sent
 }
 
-// ends reports whether a stop is that of the own turn. The id tells, but for a prompt that was sent while another turn
-// ran: its turn is the one that holds its text.
-func (o *ownTurn) ends(e event.Event) (bool, error) {
+// ends says whose end a stop is. The id tells, but for a prompt that was sent while another turn ran, or seemed to: its
+// turn is the one that holds its text in the transcript, which may be written behind the event. A client may also give a
+// prompt that it took into a running turn another id in its stop than there.
+func (o *ownTurn) ends(e event.Event) (whose, error) {
 	if !o.sent.Queued {
-		return e.TurnID == o.sent.TurnID || e.TurnID == "", nil
+		if e.TurnID == o.sent.TurnID || e.TurnID == "" {
+			return own, nil
+		}
+		return another, nil
 	}
 	if err := o.again(); err != nil {
-		return false, err
+		return undecided, err
 	}
-	// A client may give a prompt that it took into a running turn another id in its stop than in its transcript, and the
-	// transcript may be a moment behind: then it is the end that shows whose stop this is.
-	for try := 1; ; try++ {
-		turn, err := o.find()
-		switch {
-		case err != nil && !errors.Is(err, transcript.ErrNoTurn):
-			return false, err
-		case err == nil && (e.TurnID == turn.ID || turn.Complete()):
-			return true, nil
-		case err != nil || try == answerTries:
-			return false, nil
-		}
-		time.Sleep(answerPause)
+	turn, err := o.find()
+	switch {
+	case errors.Is(err, transcript.ErrNoTurn):
+		return undecided, nil
+	case err != nil:
+		return undecided, err
+	case e.TurnID == turn.ID:
+		return own, nil
+	case e.At.Before(turn.At.Truncate(time.Second)): // events have whole seconds
+		return another, nil
+	case turn.Complete() && (e.At.After(turn.At) || o.fleet.Now().Sub(turn.CompletedAt()) > hookGrace):
+		return likely, nil
 	}
+	return undecided, nil // of the second in which the turn began, for one
 }
 
 func (o *ownTurn) find() (transcript.Turn, error) {

@@ -225,6 +225,16 @@ func (r *rig) eventually(what string, ok func() bool) {
 	}
 }
 
+// client is the process of a worker's client.
+func (r *rig) client(name string) int {
+	r.Helper()
+	out, err := r.tmux("display-message", "-p", "-t", "="+name+":", "#{pane_pid}").Output()
+	r.must(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	r.must(err)
+	return pid
+}
+
 // files are the paths below the workers' folder.
 func (r *rig) files() (list []string) {
 	r.Helper()

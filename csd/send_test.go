@@ -129,6 +129,28 @@ func TestF35_F36_QueuedPrompts(t *testing.T) {
 	}
 }
 
+// TestF36_TheTranscriptIsBehindTheEvents: of a prompt that was sent while a turn ran, the client tells the end before it
+// has written that there is such a prompt. That happens also where it only seemed to be busy.
+func TestF36_TheTranscriptIsBehindTheEvents(t *testing.T) {
+	for what, prompt := range map[string]string{"answer": "ANSWER second", "error": "ERR 429"} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t).with("FAKE_RECORDLAG", "2.5s")
+			r.launch("claude", "w")
+			sent, err := r.worker("w").Send(t.Context(), "SLOW 1\nANSWER first")
+			r.must(err)
+			answer, err := r.worker("w").Converse(t.Context(), prompt, csd.ConverseOptions{Timeout: patience})
+			if what == "error" {
+				r.fails(err, csd.APIError, "rate_limit")
+			} else if err != nil || answer.Text != "second" {
+				t.Errorf("%q, %v", answer.Text, err)
+			}
+			if sent.Queued {
+				t.Error("the first prompt is called queued")
+			}
+		})
+	}
+}
+
 // TestF63_NoSuccessWithoutProof: a client that never takes the prompt is an error, with its screen.
 func TestF63_NoSuccessWithoutProof(t *testing.T) {
 	r := newRig(t).with("FAKE_SWALLOW", "1000", "CSD_SUBMIT_TIMEOUT", "3")

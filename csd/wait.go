@@ -44,7 +44,7 @@ func (w *Worker) WaitForTurn(ctx context.Context, o WaitOptions) (Ended, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	ended, err := w.waitEnd(ctx, from, func(event.Event) (bool, error) { return true, nil })
+	ended, err := w.waitEnd(ctx, from, func(event.Event) (whose, error) { return own, nil })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Ended{}, w.timedOut(from, fmt.Sprintf("no turn of worker %s ended within %s", w.name, o.Timeout))
 	}
@@ -77,8 +77,18 @@ func (w *Worker) linesBefore(offset int64) int64 {
 // about a turn that a person breaks off. A look reads one small file.
 const liveLook = 2 * time.Second
 
-// waitEnd waits for an end behind an offset of the events: a stop of which match says so, or any session_end.
-func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event) (bool, error)) (Ended, error) {
+// whose says whether a stop is the one that is waited for.
+type whose int
+
+const (
+	undecided whose = iota // more has to be written first
+	another
+	likely // own, unless a later one is that for sure
+	own
+)
+
+// waitEnd waits for an end behind an offset of the events: a stop that match calls our own, or any session_end.
+func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event) (whose, error)) (Ended, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watched := []string{w.events()}
@@ -144,33 +154,44 @@ func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event
 	}
 }
 
-// nextEnd looks for an end among the events behind from, and says how far it looked.
-func (w *Worker) nextEnd(from int64, match func(event.Event) (bool, error)) (Ended, int64, error) {
+// nextEnd looks for an end among the events behind from, and says where to go on: a stop of which match cannot tell yet
+// is looked at again.
+func (w *Worker) nextEnd(from int64, match func(event.Event) (whose, error)) (Ended, int64, error) {
+	next, open := from, false
+	var guess Ended
 	for line, err := range event.Forward(w.events(), from) {
 		if errors.Is(err, os.ErrNotExist) {
-			return Ended{}, from, nil
+			return Ended{}, next, nil
 		}
 		if err != nil {
-			return Ended{}, from, err
+			return Ended{}, next, err
 		}
 		e, err := event.Parse(line.Raw)
-		if err != nil || e.Name != event.Stop && e.Name != event.SessionEnd {
-			from = line.End
-			continue
-		}
-		if e.Name == event.Stop {
-			ok, err := match(e)
-			if err != nil {
-				return Ended{}, from, err
-			}
-			if !ok {
-				from = line.End
-				continue
+		is := another
+		switch {
+		case err != nil:
+		case e.Name == event.SessionEnd && guess.Line == nil:
+			is = own
+		case e.Name == event.Stop:
+			if is, err = match(e); err != nil {
+				return Ended{}, next, err
 			}
 		}
-		return Ended{Line: line.Raw, Event: e}, line.End, w.verdict(e)
+		ended := Ended{Line: line.Raw, Event: e}
+		switch is {
+		case own:
+			return ended, line.End, w.verdict(e)
+		case likely:
+			guess = ended
+		}
+		if open = open || is == undecided; !open {
+			next = line.End
+		}
 	}
-	return Ended{}, from, nil
+	if guess.Line != nil {
+		return guess, next, w.verdict(guess.Event)
+	}
+	return Ended{}, next, nil
 }
 
 // verdict is the error, if any, that goes with the end of a turn.

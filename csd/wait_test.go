@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestF41_BackgroundWork(t *testing.T) {
 // TestF42_AWorkerThatDiesInATurn: every wait ends at once, whatever the way.
 func TestF42_AWorkerThatDiesInATurn(t *testing.T) {
 	for name, kill := range map[string]func(r *rig){
-		"SIGKILL": func(r *rig) { r.must(r.tmux("run-shell", "kill -9 $(tmux display -p -t =w: '#{pane_pid}')").Run()) },
+		"SIGKILL": func(r *rig) { r.must(syscall.Kill(r.client("w"), syscall.SIGKILL)) },
 		"session": func(r *rig) { r.must(r.tmux("kill-session", "-t", "=w").Run()) },
 	} {
 		t.Run(name, func(t *testing.T) {

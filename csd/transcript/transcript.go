@@ -121,6 +121,17 @@ func (t Turn) FinalText() string {
 // in it is a message of the model that calls no tool.
 func (t Turn) Complete() bool { return t.End != nil || t.settled }
 
+// CompletedAt is when a complete turn came to its end, as far as its records say; else zero.
+func (t Turn) CompletedAt() time.Time {
+	switch {
+	case t.End != nil && !t.End.At.IsZero():
+		return t.End.At
+	case t.Complete() && t.own > 0:
+		return t.Items[t.own-1].At
+	}
+	return time.Time{}
+}
+
 // Last is the last turn that a person began. [ErrNoTurn]: there is none. The error is fs.ErrNotExist where there is no
 // transcript: a client writes none before the first prompt, and Pi none before the first answer.
 func Last(kind Kind, path string) (Turn, error) { return read(kind, path, sought{}) }

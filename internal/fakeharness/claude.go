@@ -30,7 +30,8 @@ type claude struct {
 	// Under client.mu.
 	session    string
 	transcript string
-	parent     string // the last record
+	parent     string          // the last record
+	written    <-chan struct{} // closed when that stands in the transcript; nil: it does
 	ready      bool
 	turn       *claudeTurn
 	queue      []queued

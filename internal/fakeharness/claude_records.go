@@ -1,6 +1,7 @@
 package fakeharness
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strconv"
@@ -31,23 +32,42 @@ func (p *claude) write(record object) {
 	p.append(o.and(pairs(record)...).and("uuid", id, "timestamp", stamp(), "userType", "external", "entrypoint", "cli", "cwd", p.dir, "sessionId", p.session, "version", claudeVersion, "gitBranch", "HEAD"))
 }
 
-// append writes a line; the first ones of a file say what mode it is in. p.mu is held.
+// append writes a line, at once or as late as it was asked to, always in order. p.mu is held.
 func (p *claude) append(record object) {
 	if p.mute {
 		return
 	}
-	if _, err := os.Stat(p.transcript); errors.Is(err, os.ErrNotExist) {
-		for _, first := range []object{
-			obj("type", "mode", "mode", "normal", "sessionId", p.session),
-			obj("type", "permission-mode", "permissionMode", p.mode(), "sessionId", p.session),
-		} {
-			if err := appendLine(p.transcript, first); err != nil {
-				p.logf("transcript: %v", err)
-			}
+	path, session := p.transcript, p.session
+	if p.knobs.recordLag == 0 {
+		p.appendTo(path, session, record)
+		return
+	}
+	before, done := p.written, make(chan struct{})
+	p.written = done
+	go func() { // ends behind the records before it, which end waits for
+		defer close(done)
+		_ = sleep(context.Background(), p.knobs.recordLag)
+		if before != nil {
+			<-before
+		}
+		p.appendTo(path, session, record)
+	}()
+}
+
+// appendTo writes a line; the first ones of a file say what mode it is in.
+func (p *claude) appendTo(path, session string, record object) {
+	lines := []object{record}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		lines = []object{
+			obj("type", "mode", "mode", "normal", "sessionId", session),
+			obj("type", "permission-mode", "permissionMode", p.mode(), "sessionId", session),
+			record,
 		}
 	}
-	if err := appendLine(p.transcript, record); err != nil {
-		p.logf("transcript: %v", err)
+	for _, line := range lines {
+		if err := appendLine(path, line); err != nil {
+			p.logf("transcript: %v", err)
+		}
 	}
 }
 

@@ -219,6 +219,12 @@ func (p *claude) end(reason string, status int, stop bool) {
 		}
 		p.away.Wait()
 	}
+	p.mu.Lock()
+	written := p.written
+	p.mu.Unlock()
+	if written != nil {
+		<-written
+	}
 	p.forget()
 	p.say("Resume this session with:\nclaude --resume " + p.session)
 	p.draw(p)

@@ -36,6 +36,8 @@ type knobs struct {
 	// FAKE_EVENTLAG=D: the closing message is written this long after the hook of the turn's end, which does not
 	// carry it.
 	eventLag time.Duration
+	// FAKE_RECORDLAG=D: what goes into the transcript is written this long after it happened (Claude Code).
+	recordLag time.Duration
 	// FAKE_NO_MODEL=1: there is no model to ask, so that prompts are refused (Pi).
 	noModel bool
 	// FAKE_NOEXIT=1: /exit and /quit are ignored; FAKE_NOEXIT=hard: SIGTERM and SIGHUP too.
@@ -74,6 +76,7 @@ func readKnobs(env environment) knobs {
 		silent:        env.get("FAKE_SILENT") != "",
 		fail:          fail,
 		eventLag:      duration(env.get("FAKE_EVENTLAG")),
+		recordLag:     duration(env.get("FAKE_RECORDLAG")),
 		noModel:       env.get("FAKE_NO_MODEL") != "",
 		noExit:        env.get("FAKE_NOEXIT"),
 		dumpEnv:       env.get("FAKE_DUMP_ENV"),
