@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -97,5 +98,28 @@ func TestC16_ADocumentIsOfTheSpecThatReadIt(t *testing.T) {
 		if string(got) != c.body || conditional != c.conditional {
 			t.Errorf("question %d: %s, conditional is %v", i, got, conditional)
 		}
+	}
+}
+
+// TestWhatIsKeptIsOnlyWhatIsRead: of a long document of which little is read, little is kept, and it need not be read
+// again.
+func TestWhatIsKeptIsOnlyWhatIsRead(t *testing.T) {
+	text := `{"id":7,"more":[` + strings.Repeat(`{"a":"some text that nobody reads"},`, 5000) + `0]}`
+	s := newSite(t, tagged("application/json", func(*http.Request) string { return text }))
+	a := newAsker(t, "http")
+	a.request.Narrow = &Narrow{Want: &Want{Members: map[string]*Want{"body": {Members: map[string]*Want{"id": nil}}}}}
+	for range 3 {
+		answer, err := a.ask(map[string]any{"url": s.URL})
+		must(t, err)
+		if got := answer.Doc.(map[string]any)["body"]; !reflect.DeepEqual(got, map[string]any{"id": 7}) {
+			t.Errorf("%v", got)
+		}
+		answer.Committed()
+		if kept := a.set.answers.bytes; kept > 4000 {
+			t.Errorf("%d bytes are kept of a document of which one number is read", kept)
+		}
+	}
+	if seen := s.requests(); seen[1].Header.Get("If-None-Match") == "" || seen[2].Header.Get("If-None-Match") == "" {
+		t.Error("it was asked for without a condition")
 	}
 }
