@@ -12,6 +12,7 @@ import (
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/engine/eventlog"
 	"github.com/sessevents/sessevents/fetchers"
+	"gopkg.in/yaml.v3"
 )
 
 // Options are what a compiled spec needs from outside.
@@ -103,6 +104,7 @@ type compiler struct {
 	item   *shape
 	when   scope // of conditions
 	said   scope // of texts
+	shared map[*yaml.Node]readOption
 }
 
 // Compile makes the programs of a spec and gives the source. The diagnostics are those of this stage only; where they
@@ -111,7 +113,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	if s.root == nil {
 		return nil, nil
 	}
-	c := &compiler{reader: &reader{src: s.src, faultsOnly: o.faultsOnly}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}}
+	c := &compiler{reader: &reader{src: s.src, faultsOnly: o.faultsOnly}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}, shared: map[*yaml.Node]readOption{}}
 	if c.out.getenv == nil {
 		c.out.getenv = os.Getenv
 	}
@@ -194,7 +196,7 @@ func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names
 	}
 	out := step{name: st.as.s, fetcher: f, when: c.expr(st.when, sc, exprMode{bool: true})}
 	before := len(c.found)
-	opts, raw := optionReader{reader: c.reader, scope: sc, target: c.out.target, secrets: c.out.secretNames()}.options(f, st.options, c.spec.defaults[f.Name])
+	opts, raw := optionReader{reader: c.reader, scope: sc, target: c.out.target, secrets: c.out.secretNames(), shared: c.shared}.options(f, st.options, c.spec.defaults[f.Name])
 	for _, o := range opts {
 		if o.Name == "failure" {
 			out.failData = o.fixed == "data"

@@ -68,6 +68,14 @@ type optionReader struct {
 	scope   scope
 	target  *targetParser
 	secrets *shape
+	shared  map[*yaml.Node]readOption // of `defaults`, as the first step that has them reads them: those behind it can name the same and more
+}
+
+// readOption is what was made of an option as it stands in the spec.
+type readOption struct {
+	option
+	raw any // nil: nothing that a check needs
+	ok  bool
 }
 
 // options reads a mapping of options by the fetcher's table; raw are the values as they stand, for the fetcher's own
@@ -108,7 +116,7 @@ func (r optionReader) options(f fetchers.Fetcher, n, defaults *yaml.Node) (opts 
 		case mine != nil:
 			o, ok = r.option(row, mine, raw)
 		case base != nil:
-			o, ok = r.option(row, base, raw)
+			o, ok = r.sharedOption(row, base, raw)
 		case row.Default != nil:
 			o, ok = option{Option: row, fixed: row.Default}, true
 			raw[row.Name] = row.Default
@@ -118,6 +126,19 @@ func (r optionReader) options(f fetchers.Fetcher, n, defaults *yaml.Node) (opts 
 		}
 	}
 	return opts, raw
+}
+
+// sharedOption is option for a value that other steps have too.
+func (r optionReader) sharedOption(row fetchers.Option, n *yaml.Node, raw map[string]any) (option, bool) {
+	read, known := r.shared[n]
+	if !known {
+		read.option, read.ok = r.option(row, n, raw)
+		read.raw = raw[row.Name]
+		r.shared[n] = read
+	} else if read.raw != nil {
+		raw[row.Name] = read.raw
+	}
+	return read.option, read.ok
 }
 
 // merged is a map of the defaults with the step's own names over it.
