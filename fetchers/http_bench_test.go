@@ -24,12 +24,11 @@ const (
 
 // benchServe answers with a body of 2 KB after 20 ms. It is a process of its own: its work is not the client's.
 func benchServe() {
-	item := fmt.Sprintf(`{"id":1,"name":"a name","state":"open","text":%q}`, strings.Repeat("x", 30))
-	body := "[" + item
-	for len(body) < 2000 {
-		body += "," + item
+	var items []string
+	for i := range 20 {
+		items = append(items, fmt.Sprintf(`{"id":"item-%d","name":"a name","state":"open","text":%q}`, i, strings.Repeat("x", 30)))
 	}
-	body += "]"
+	body := `{"total":20,"items":[` + strings.Join(items, ",") + `]}`
 	srv := http.Server{Addr: os.Getenv(serverEnv), ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(20 * time.Millisecond)
 		w.Header().Set("Etag", `"1"`)
@@ -62,8 +61,15 @@ func atOnce(ask func(i int)) {
 	wg.Wait()
 }
 
-// benchNarrow is what the compiler of specs makes of `.body[] | {id, state}`.
-var benchNarrow = &Narrow{Want: &Want{Members: map[string]*Want{"body": {Each: &Want{Members: map[string]*Want{"id": nil, "state": nil}}}}}}
+// Of these bodies, what the compiler of specs leaves of `.body.items[] | {id, state}`, and of `.body.total`.
+var (
+	benchItems  = benchBody("items", &Want{Each: &Want{Members: map[string]*Want{"id": nil, "state": nil}}})
+	benchNumber = benchBody("total", nil)
+)
+
+func benchBody(name string, want *Want) *Narrow {
+	return &Narrow{Want: &Want{Members: map[string]*Want{"body": {Members: map[string]*Want{name: want}}}}}
+}
 
 // BenchmarkHTTP asks a thousand addresses, 32 at once, beside a bare loop of the standard client. The ratios are
 // processor time of the client alone.
@@ -120,17 +126,25 @@ func BenchmarkHTTP(b *testing.B) {
 	discard := func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }
 	decode := func(r io.Reader) error { var v any; return json.NewDecoder(r).Decode(&v) }
 
-	for _, again := range []bool{false, true} {
-		name, peer, other := "first-poll", bare("", discard), bare("", decode)
-		if again {
-			name, other = "second-poll-304", bare(`"1"`, discard)
+	for _, c := range []struct {
+		name   string
+		narrow *Narrow
+		again  bool
+	}{
+		{"first-poll-items", benchItems, false},
+		{"first-poll-number", benchNumber, false},
+		{"second-poll-304", benchItems, true},
+	} {
+		peer, other := bare("", discard), bare("", decode)
+		if c.again {
+			other = bare(`"1"`, discard)
 		}
-		b.Run(name, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			set := NewSet()
 			defer set.Close()
 			ask := set.Fetchers()["http"].Fetch
 			poll := func(i int) {
-				r := Request{Now: time.Now(), Target: fmt.Sprint(i), Narrow: benchNarrow, Options: map[string]any{
+				r := Request{Now: time.Now(), Target: fmt.Sprint(i), Narrow: c.narrow, Options: map[string]any{
 					"url": url(i), "accept": []int64{200}, "parse": "auto", "maxBytes": int64(10 * megabyte), "redirects": int64(5),
 				}}
 				answer, err := ask(context.Background(), r)
@@ -144,7 +158,7 @@ func BenchmarkHTTP(b *testing.B) {
 			atOnce(peer)
 			var ours, bares, others []float64
 			for b.Loop() { // in turns, so that what else the machine does hits all of them
-				if !again {
+				if !c.again {
 					set.answers = answers{}
 				}
 				ours = append(ours, round(poll))
@@ -153,7 +167,7 @@ func BenchmarkHTTP(b *testing.B) {
 			}
 			b.ReportMetric(middle(ours), "cpu-s/op")
 			b.ReportMetric(middle(ratios(ours, bares)), "of-bare-client")
-			if again {
+			if c.again {
 				b.ReportMetric(middle(ratios(ours, others)), "of-bare-client-with-304")
 			} else {
 				b.ReportMetric(middle(ratios(ours, others)), "of-bare-client-that-decodes")
