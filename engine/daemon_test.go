@@ -162,7 +162,7 @@ func TestSE5_5_AlertsOfADaemonThatDiedAreDeliveredByTheNext(t *testing.T) {
 	}
 }
 
-func TestSE6_8_C31_AnInboxThatIsGoneDelaysNoPoll(t *testing.T) {
+func TestC31_SE6_8_AnInboxThatIsGoneDelaysNoPoll(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "inbox")
 	token, err := rundir.FileSink("x", os.Getppid())

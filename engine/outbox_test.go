@@ -40,7 +40,7 @@ func (o *outbox) send(t *testing.T, now time.Time) (time.Time, state.Message) {
 
 var noon = time.Date(2026, 10, 12, 12, 0, 0, 0, time.UTC)
 
-func TestSE6_1_TheReceiversLimitsAreKept(t *testing.T) {
+func TestC32_SE6_1_TheReceiversLimitsAreKept(t *testing.T) {
 	// The receiver as it was observed: a bucket of 30, refilled at one per 2s.
 	bucket, last := 30.0, noon
 	o := newOutbox(state.Delivery{})
