@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp/syntax"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"gopkg.in/yaml.v3"
 )
@@ -44,6 +47,7 @@ func check(s *Spec, found Diagnostics, o Options) (*Spec, *Source, Diagnostics) 
 // checked. files are those that were looked at.
 func Lint(paths []string, o Options) (found Diagnostics, files []string) {
 	o.faultsOnly = true
+	seen := map[string]bool{}
 	for _, path := range paths {
 		list, err := SpecFiles(path)
 		if err != nil {
@@ -51,15 +55,37 @@ func Lint(paths []string, o Options) (found Diagnostics, files []string) {
 			continue
 		}
 		for _, f := range list {
-			if slices.Contains(files, f) {
-				continue
+			if !seen[f] {
+				seen[f] = true
+				files = append(files, f)
 			}
-			files = append(files, f)
-			_, _, ds := CheckFile(f, o)
-			found = append(found, ds...)
 		}
 	}
+	for _, ds := range checkAll(files, o) {
+		found = append(found, ds...)
+	}
 	return found.Sort(), files
+}
+
+// checkAll checks as many files at once as there are processors.
+func checkAll(files []string, o Options) []Diagnostics {
+	all := make([]Diagnostics, len(files))
+	check := func(i int) { _, _, all[i] = CheckFile(files[i], o) }
+	if len(files) == 1 { // an editor's question
+		check(0)
+		return all
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(files), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				check(i)
+			}
+		})
+	}
+	wg.Wait()
+	return all
 }
 
 // SpecFiles are the files that a path of the command line stands for: itself, or the specs below a folder. Hidden

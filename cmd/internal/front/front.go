@@ -56,6 +56,19 @@ func sourceName(dir, spec string) string {
 	return places.Head(found)
 }
 
+// processors is the variable that tells a Go program how many threads may run at once. With one it starts faster.
+const processors = "GOMAXPROCS"
+
+// lintsOneFile reports whether the words ask for a lint of a single file, as an editor or a hook does after each change:
+// there is nothing to do side by side, and no other program is started that would inherit the variable.
+func lintsOneFile(words []string) bool {
+	if len(words) != 2 || words[0] != "lint" {
+		return false
+	}
+	info, err := os.Stat(words[1])
+	return err == nil && info.Mode().IsRegular()
+}
+
 // become makes this process the second program, with the same words. It keeps its pid, so that whoever started it waits
 // for the right one.
 func become(w client.World) int {
@@ -68,8 +81,12 @@ func become(w client.World) int {
 		self = real
 	}
 	places := []string{filepath.Join(filepath.Dir(self), Core), filepath.Join(filepath.Dir(self), "..", "libexec", Core)}
+	env := append(os.Environ(), client.CalledBy+"="+build.Version())
+	if _, set := os.LookupEnv(processors); !set && lintsOneFile(os.Args[1:]) {
+		env = append(env, processors+"=1")
+	}
 	for _, path := range places {
-		err := syscall.Exec(path, os.Args, append(os.Environ(), client.CalledBy+"="+build.Version()))
+		err := syscall.Exec(path, os.Args, env)
 		if !errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(w.Err, "error: run %s: %v\n", path, err)
 			return client.ExitFailed
