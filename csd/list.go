@@ -66,7 +66,7 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 
 // workers returns all workers whose name holds pattern, by name.
 func (f *Fleet) workers(pattern string) (list []*Worker, err error) {
-	metas, broken, err := f.root.All()
+	metas, broken, markers, err := f.root.Matching(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,6 @@ func (f *Fleet) workers(pattern string) (list []*Worker, err error) {
 	seen := map[string]bool{}
 	for _, m := range metas {
 		seen[m.TmuxName] = true
-		if !strings.Contains(m.TmuxName, pattern) {
-			continue
-		}
 		w, err := f.workerOf(m)
 		if err != nil {
 			f.note("note: %v", err)
@@ -86,12 +83,8 @@ func (f *Fleet) workers(pattern string) (list []*Worker, err error) {
 		}
 		list = append(list, w)
 	}
-	markers, err := f.root.Markers()
-	if err != nil {
-		return nil, err
-	}
 	for _, m := range markers {
-		if seen[m.Name] || !strings.Contains(m.Name, pattern) {
+		if seen[m.Name] {
 			continue
 		}
 		if w, err := f.unregistered(m.Name, m.Harness); err == nil {

@@ -61,6 +61,10 @@ func run(ctx context.Context, args []string, w world) (exit int) {
 	if len(words) == 1 && slices.Contains([]string{"help", "--help", "-h"}, words[0]) { // without a grammar
 		return c.fail((&helpCmd{}).Run(c))
 	}
+	if command, worker := plain(words); command != nil {
+		c.name = worker
+		return c.fail(command.Run(c))
+	}
 	g, name := trimmed(words)
 	code := -1
 	parser, err := kong.New(g,

@@ -15,6 +15,7 @@ import (
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/transcript"
 	"github.com/sessevents/sessevents/internal/proc"
+	"github.com/sessevents/sessevents/internal/rawfile"
 )
 
 // claude is Claude Code. It uses the operator's own folder, takes its session's id from csd, and is told of its hooks
@@ -171,7 +172,7 @@ const mostRegistry = 64 << 10
 
 func readClaudeRegistry(path string) (claudeRegistry, error) {
 	var r claudeRegistry
-	b, err := readSmall(path, mostRegistry)
+	b, err := rawfile.Read(path, mostRegistry)
 	if err == nil {
 		err = json.Unmarshal(b, &r)
 	}

@@ -33,23 +33,6 @@ func (r *Root) MarkerOf(name string) (harness string, ok bool) {
 	return harness, err == nil && (harness == "codex" || harness == "pi")
 }
 
-// Markers returns all markers by name.
-func (r *Root) Markers() ([]Marker, error) {
-	entries, err := os.ReadDir(r.path)
-	if err != nil {
-		return nil, fmt.Errorf("read worker folder: %w", err)
-	}
-	var all []Marker
-	for _, entry := range entries {
-		if name, ok := strings.CutSuffix(entry.Name(), markerEnd); ok {
-			if harness, ok := r.MarkerOf(name); ok {
-				all = append(all, Marker{name, harness})
-			}
-		}
-	}
-	return all, nil
-}
-
 func removeAll(paths ...string) error {
 	var errs []error
 	for _, path := range paths {

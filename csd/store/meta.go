@@ -158,7 +158,10 @@ func (r *Root) Lookup(name, id string) (Meta, bool) {
 }
 
 // read reads the meta of a session id.
-func (r *Root) read(id string) (Meta, error) {
+func (r *Root) read(id string) (Meta, error) { return r.readPart(id, "") }
+
+// readPart is read of a worker whose name holds part: another one's is not decoded, and comes back empty.
+func (r *Root) readPart(id, part string) (Meta, error) {
 	if !ValidID(id) {
 		return Meta{}, fmt.Errorf("read meta: %q is no session id", id)
 	}
@@ -166,6 +169,9 @@ func (r *Root) read(id string) (Meta, error) {
 	data, err := readFile(r.file(id+metaEnd), maxFile)
 	if err != nil {
 		return Meta{}, err
+	}
+	if !bytes.Contains(data, []byte(part)) && !bytes.ContainsRune(data, '\\') { // no name has a letter that JSON escapes
+		return Meta{}, nil
 	}
 	if err = m.decode(data); err == nil {
 		err = m.valid()
@@ -184,39 +190,77 @@ func readFile(path string, limit int64) ([]byte, error) { return rawfile.Read(pa
 
 // All returns all workers by name, and the metas that are none.
 func (r *Root) All() ([]Meta, []Broken, error) {
-	entries, err := os.ReadDir(r.path)
+	metas, broken, _, err := r.Matching("")
+	return metas, broken, err
+}
+
+// Matching is All for the workers whose name holds part, with the markers of such names, whether or not there is a meta
+// of them too. The folder is read once.
+func (r *Root) Matching(part string) (metas []Meta, broken []Broken, markers []Marker, err error) {
+	files, err := r.files()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read worker folder: %w", err)
+		return nil, nil, nil, err
 	}
 	var ids []string
-	for _, entry := range entries {
-		if id, ok := strings.CutSuffix(entry.Name(), metaEnd); ok {
+	for _, file := range files {
+		if id, ok := strings.CutSuffix(file, metaEnd); ok {
 			ids = append(ids, id)
+		} else if name, ok := strings.CutSuffix(file, markerEnd); ok && strings.Contains(name, part) {
+			if harness, ok := r.MarkerOf(name); ok {
+				markers = append(markers, Marker{name, harness})
+			}
 		}
 	}
-	byName := make(map[string]Meta, len(ids))
-	var broken []Broken
-	for i, found := range r.readAll(ids) {
-		m, err := found.Meta, found.err
-		if errors.Is(err, os.ErrNotExist) {
-			continue // stopped just now
+	slices.SortFunc(markers, func(a, b Marker) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(ids) // which of two metas of a worker is shown as broken must not depend on the folder
+	read := r.readAll(ids, part)
+	metas = make([]Meta, 0, len(ids))
+	for i, found := range read {
+		switch {
+		case errors.Is(found.err, os.ErrNotExist): // stopped just now
+		case found.err != nil:
+			broken = append(broken, Broken{ids[i] + metaEnd, found.err})
+		case strings.Contains(found.TmuxName, part):
+			metas = append(metas, found.Meta)
 		}
-		if err != nil {
-			broken = append(broken, Broken{ids[i] + metaEnd, err})
+	}
+	slices.SortStableFunc(metas, func(a, b Meta) int { return strings.Compare(a.TmuxName, b.TmuxName) })
+	metas, twins := r.withoutTwins(metas)
+	return metas, append(broken, twins...), markers, nil
+}
+
+// withoutTwins leaves one meta of each worker. There are two where a hook was killed between the two steps of Repoint.
+func (r *Root) withoutTwins(sorted []Meta) (metas []Meta, broken []Broken) {
+	metas = sorted[:0]
+	for _, m := range sorted {
+		last := len(metas) - 1
+		if last < 0 || metas[last].TmuxName != m.TmuxName {
+			metas = append(metas, m)
 			continue
 		}
-		if other, twice := byName[m.TmuxName]; twice {
-			// A hook was killed between the two steps of Repoint.
-			loser := other
-			if current, _ := r.Lookup(m.TmuxName, other.SessionID); current.SessionID == other.SessionID {
-				m, loser = other, m
-			}
-			broken = append(broken, Broken{loser.SessionID + metaEnd, fmt.Errorf("worker %s has session %s now", m.TmuxName, m.SessionID)})
+		other := metas[last]
+		loser := other
+		if current, _ := r.Lookup(m.TmuxName, other.SessionID); current.SessionID == other.SessionID {
+			m, loser = other, m
 		}
-		byName[m.TmuxName] = m
+		metas[last] = m
+		broken = append(broken, Broken{loser.SessionID + metaEnd, fmt.Errorf("worker %s has session %s now", m.TmuxName, m.SessionID)})
 	}
-	metas := slices.SortedFunc(maps.Values(byName), func(a, b Meta) int { return strings.Compare(a.TmuxName, b.TmuxName) })
-	return metas, broken, nil
+	return metas, broken
+}
+
+// files are the names in the folder, in no order.
+func (r *Root) files() ([]string, error) {
+	dir, err := os.Open(r.path)
+	if err != nil {
+		return nil, fmt.Errorf("read worker folder: %w", err)
+	}
+	defer func() { _ = dir.Close() }()
+	files, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read worker folder: %w", err)
+	}
+	return files, nil
 }
 
 // found is what a meta file came to.
@@ -225,15 +269,16 @@ type found struct {
 	err error
 }
 
-// readAll reads the metas of many session ids, as many at once as there are processors.
-func (r *Root) readAll(ids []string) []found {
+// readAll reads the metas of many session ids, as many at once as there are processors; those of workers whose name does
+// not hold part need not be whole.
+func (r *Root) readAll(ids []string, part string) []found {
 	list := make([]found, len(ids))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(len(ids), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(ids); i = int(next.Add(1)) - 1 {
-				list[i].Meta, list[i].err = r.read(ids[i])
+				list[i].Meta, list[i].err = r.readPart(ids[i], part)
 			}
 		})
 	}

@@ -420,7 +420,7 @@ func TestALaunchIsReadOnceAndByItsOwnerAlone(t *testing.T) {
 func TestMarkers(t *testing.T) {
 	r := rootOf(t)
 	must(t, r.Mark("b", "pi"), r.Mark("a", "codex"), os.WriteFile(filepath.Join(r.Path(), "c.harness"), []byte("claude"), 0o600))
-	got, err := r.Markers()
+	_, _, got, err := r.Matching("")
 	if want := []store.Marker{{"a", "codex"}, {"b", "pi"}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}

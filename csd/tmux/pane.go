@@ -73,10 +73,14 @@ const ownerOption = "@csd_pane"
 // paneFormat has first what cannot hold a colon. The name of a session cannot either.
 const paneFormat = "#{pane_id}:#{pane_pid}:#{pane_dead}:#{pane_dead_status}:#{pane_dead_signal}:#{" + ownerOption + "}:#{&&:#{window_active},#{pane_active}}:#{session_name}:#{pane_title}"
 
-// Panes lists every pane of the server with one command. A server that does not run has none; an [UnreachableError]
-// means that nothing is known.
+// listFormat is paneFormat without what a list of hundreds has no use for: the server makes it in three quarters of the
+// time.
+const listFormat = "#{pane_id}:#{pane_pid}:#{pane_dead}:::#{" + ownerOption + "}:#{&&:#{window_active},#{pane_active}}:#{session_name}:"
+
+// Panes lists every pane of the server with one command, without titles, and without how the dead ones ended. A server
+// that does not run has none; an [UnreachableError] means that nothing is known.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
-	out, err := s.run(ctx, nil, "list-panes", "-a", "-F", paneFormat)
+	out, err := s.run(ctx, nil, "list-panes", "-a", "-F", listFormat)
 	if errors.Is(err, errNoServer) || errors.Is(err, ErrNoSession) {
 		return nil, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strconv"
 	"syscall"
 
@@ -14,43 +14,70 @@ import (
 // StartToken identifies the process that has pid now: its start time in clock ticks since boot. It is ErrGone for a
 // zombie too, since nobody runs there any more.
 func StartToken(pid int) (string, error) {
-	fields, err := stat(pid)
+	var room [statRoom]byte
+	fields, err := stat(pid, room[:])
 	if err != nil {
 		return "", err
 	}
-	if state := fields[0]; len(state) == 1 && (state[0] == 'Z' || state[0] == 'X') {
+	if state, _ := field(fields, 0); len(state) == 1 && (state[0] == 'Z' || state[0] == 'X') {
 		return "", fmt.Errorf("process %d: %w", pid, ErrGone)
 	}
-	return string(fields[startTime]), nil
+	token, ok := field(fields, startTime)
+	if !ok {
+		return "", fmt.Errorf("process %d: /proc/%d/stat has no start time", pid, pid)
+	}
+	return string(token), nil
 }
 
 // Parent returns the parent of pid.
 func Parent(pid int) (int, error) {
-	fields, err := stat(pid)
+	var room [statRoom]byte
+	fields, err := stat(pid, room[:])
 	if err != nil {
 		return 0, err
 	}
-	return strconv.Atoi(string(fields[1]))
+	parent, _ := field(fields, 1)
+	return strconv.Atoi(string(parent))
 }
 
-// startTime is the start time's place among the fields behind the command: field 22 of proc_pid_stat(5), counted from
-// field 3.
-const startTime = 22 - 3
+const (
+	// startTime is the start time's place among the fields behind the command: field 22 of proc_pid_stat(5), counted from
+	// field 3.
+	startTime = 22 - 3
+	// statRoom holds the fields up to that one, each of 20 digits at most, and a command of 64 letters.
+	statRoom = 1 << 10
+)
 
-// stat returns the fields of /proc/PID/stat behind the command, which is in parentheses and may hold anything.
-func stat(pid int) ([][]byte, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+// stat reads the fields of /proc/PID/stat behind the command, which is in parentheses and may hold anything. It takes
+// three calls of the system and no memory, where package os takes eleven: a list of workers asks it of hundreds.
+func stat(pid int, room []byte) (fields []byte, err error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/stat"
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	n := 0
+	if err == nil {
+		n, err = syscall.Read(fd, room)
+		_ = syscall.Close(fd) // nothing was written
+	}
+	switch {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ESRCH):
 		return nil, fmt.Errorf("process %d: %w", pid, ErrGone)
+	case err != nil:
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	if err != nil {
-		return nil, err
+	data := room[:n]
+	return data[bytes.LastIndexByte(data, ')')+1:], nil
+}
+
+// field is one of several fields with a space before each.
+func field(fields []byte, i int) (f []byte, ok bool) {
+	for ; i >= 0; i-- {
+		_, fields, ok = bytes.Cut(fields, []byte{' '})
+		if !ok {
+			return nil, false
+		}
 	}
-	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	if len(fields) <= startTime {
-		return nil, fmt.Errorf("process %d: /proc/%d/stat has %d fields behind the command", pid, pid, len(fields))
-	}
-	return fields, nil
+	f, _, _ = bytes.Cut(fields, []byte{' '})
+	return bytes.TrimSpace(f), true
 }
 
 func peerOf(fd int) (Peer, error) {
