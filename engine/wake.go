@@ -44,7 +44,8 @@ type waker struct {
 // interest is what one target is woken for.
 type interest struct {
 	named   []string // as the source named it
-	paths   []string // and as the disk calls it, where links lie between
+	paths   []string // as the disk calls it, and what lies on the way there that may lead elsewhere
+	joints  []string // of these what does: links, and what is missing
 	folders []string // watched for it
 	// partial says that something is missing yet, or that there are too many folders: the next set tries again.
 	partial bool
@@ -93,6 +94,10 @@ func (w *waker) heard(path string, gone bool) {
 	for _, p := range []string{path, filepath.Dir(path)} {
 		for t := range w.waits[p] {
 			w.woken[t] = true
+			if i := w.interests[t]; slices.Contains(i.joints, path) {
+				i.partial = true // it may lead elsewhere now
+				w.interests[t] = i
+			}
 		}
 	}
 	if gone && w.folders[path] > 0 {
@@ -170,23 +175,67 @@ func (w *waker) set(t *target, named []string) {
 // survey finds out what the disk calls the paths, and which folders have to be watched for them.
 func survey(named []string) (i interest, folders []string) {
 	i.named = named
+	t := trail{interest: &i}
 	for _, path := range named {
-		i.paths = append(i.paths, path)
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			i.paths = append(i.paths, real)
-		}
+		t.follow(path, maxLinks)
 	}
-	for _, path := range i.paths {
-		folders = append(folders, filepath.Dir(path))
-		switch info, err := os.Lstat(path); {
-		case err != nil: // it may come, and be a folder
-			i.partial = true
-		case info.IsDir():
-			folders = append(folders, path)
+	slices.Sort(t.folders)
+	slices.Sort(i.paths)
+	i.paths = slices.Compact(i.paths)
+	return i, slices.Compact(t.folders)
+}
+
+// maxLinks is how many links a path goes through at most, as in Linux.
+const maxLinks = 40
+
+// trail is the way to paths, from the root of the disk.
+type trail struct {
+	*interest
+	folders []string
+}
+
+// follow goes along path, through links, as far as there is something.
+func (t *trail) follow(path string, links int) {
+	at := string(filepath.Separator)
+	parts := strings.Split(strings.Trim(filepath.Clean(path), at), at)
+	for n, part := range parts {
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		last := n == len(parts)-1
+		switch {
+		case err != nil: // it may come
+			t.wait(at, next, true)
+			t.partial = true
+			return
+		case info.Mode()&os.ModeSymlink != 0:
+			t.wait(at, next, true)
+			to, err := os.Readlink(next)
+			if err != nil || links == 0 {
+				t.partial = true
+				return
+			}
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(at, to)
+			}
+			t.follow(filepath.Join(append([]string{to}, parts[n+1:]...)...), links-1)
+			return
+		case last:
+			t.wait(at, next, false)
+			if info.IsDir() {
+				t.folders = append(t.folders, next)
+			}
 		}
+		at = next
 	}
-	slices.Sort(folders)
-	return i, slices.Compact(folders)
+}
+
+// wait notes a path of a folder.
+func (t *trail) wait(folder, path string, joint bool) {
+	t.folders = append(t.folders, folder)
+	t.paths = append(t.paths, path)
+	if joint {
+		t.joints = append(t.joints, path)
+	}
 }
 
 // replace gives t another interest. Folders that nobody needs any more are let go.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,50 @@ func TestAChangeOnTheDiskIsPolledAtOnce(t *testing.T) {
 	// A folder that was made again is another one; it is heard of too.
 	expect("0 entries", func() error { return os.Mkdir(path("folder"), 0o700) })
 	expect("1 entries", write("folder/y", "y"))
+}
+
+// TestAChangeBehindALinkIsPolledAtOnce: links of files and of folders that are led elsewhere, that lead nowhere yet, and
+// folders that are made later, removed and made again.
+func TestAChangeBehindALinkIsPolledAtOnce(t *testing.T) {
+	for target, steps := range map[string][][3]string{ // what is done, with what, and what the event says
+		"file":       {{"write", "d1/log", "one"}, {"link", "d2/log", "second"}, {"write", "d2/log", "two"}, {"write", "d2/log", "three"}},
+		"folder/log": {{"link", "d2", "second"}, {"write", "d2/log", "four"}},
+		"dangling":   {{"write", "d1/not yet", "now"}, {"write", "d1/not yet", "then"}},
+		"a/b/c":      {{"write", "a/b/c", "made"}, {"remove", "a", "nothing"}, {"write", "a/b/c", "again"}, {"write", "a/b/c", "once more"}},
+	} {
+		t.Run(target, func(t *testing.T) {
+			dir := t.TempDir()
+			path := func(name string) string { return filepath.Join(dir, name) }
+			do := func(what, name, content string) error {
+				switch what {
+				case "link":
+					link, _, _ := strings.Cut(target, "/")
+					return errors.Join(os.Symlink(name, path("new")), os.Rename(path("new"), path(link)))
+				case "remove":
+					return os.RemoveAll(path(name))
+				}
+				return errors.Join(os.MkdirAll(filepath.Dir(path(name)), 0o700), os.WriteFile(path("new"), []byte(content), 0o600), os.Rename(path("new"), path(name)))
+			}
+			must(t, errors.Join(
+				do("write", "d1/log", "first"), do("write", "d2/log", "second"),
+				os.Symlink("d1/log", path("file")), os.Symlink(path("d1"), path("folder")), os.Symlink("d1/not yet", path("dangling"))))
+			d := start(t, Options{Source: files{}, Dir: t.TempDir(), Owner: rundir.Owner{ID: "sink"}})
+			d.mustAsk(control.Request{Op: control.Watch, Words: []string{path(target)}})
+			last := int64(0)
+			for _, step := range steps {
+				must(t, do(step[0], step[1], step[2]))
+				r := d.mustAsk(control.Request{Op: control.Wait, Since: last, TimeoutMS: 10_000})
+				if r.TimedOut {
+					t.Fatalf("%s: no event", step)
+				}
+				last = r.Last
+				recent := d.mustAsk(control.Request{Op: control.Status}).Report.Recent
+				if got := recent[len(recent)-1].Text; got != step[2] {
+					t.Fatalf("%s: the event says %q", step, got)
+				}
+			}
+		})
+	}
 }
 
 func TestAStormOfChangesIsOnePollASecond(t *testing.T) {
