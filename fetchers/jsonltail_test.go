@@ -121,6 +121,7 @@ func TestC10_NotAFileOfLines(t *testing.T) {
 	}
 	if _, err := os.Stat("/proc/uptime"); err == nil {
 		s.fails("not-regular", map[string]any{"path": "/proc/uptime"})
+		newStream(t, nil).fails("not-regular", map[string]any{"path": "/proc/uptime", "from": "start"})
 	}
 	s.opts = map[string]any{"path": filepath.Join(dir, "dangling")}
 	s.want()
@@ -129,6 +130,19 @@ func TestC10_NotAFileOfLines(t *testing.T) {
 	must(t, os.Remove(filepath.Join(dir, "loop")))
 	write(t, filepath.Join(dir, "a"), "1\n")
 	s.want(1)
+}
+
+// TestC3_UTF16IsNoticedAtTheEnd: also where only what comes is read.
+func TestC3_UTF16IsNoticedAtTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, "\xff\xfe{\x00}\x00\n\x00")
+	for _, from := range []string{"end", "start"} {
+		s := newStream(t, nil)
+		opts := map[string]any{"path": path, "from": from}
+		if _, err := s.ask(opts); err == nil || !strings.Contains(err.Error(), "UTF-16") {
+			t.Errorf("from %s: %v", from, err)
+		}
+	}
 }
 
 func TestAStreamThatMayNotBeReadIsAFailure(t *testing.T) {

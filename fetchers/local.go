@@ -2,6 +2,7 @@ package fetchers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -61,16 +63,20 @@ func ask[T any](ctx context.Context, g *gate, key string, question func(context.
 }
 
 // glob lists what matches, sorted. Unlike the standard library it does not take a folder that cannot be read for an
-// empty one. As in a shell, `*` does not match a leading dot; `**` is any number of folders.
+// empty one. As in a shell, `*` does not match a leading dot; `**` is any number of folders, and follows no link to one.
 func glob(ctx context.Context, pattern string) ([]string, error) {
 	base, rest := doublestar.SplitPattern(pattern)
+	how := []doublestar.GlobOption{doublestar.WithFailOnIOErrors(), doublestar.WithNoHidden()}
+	if strings.Contains(rest, "**") { // a link to a folder above would be followed until the system refuses
+		how = append(how, doublestar.WithNoFollow())
+	}
 	var out []string
 	err := doublestar.GlobWalk(endingFS{ctx, os.DirFS(base)}, rest, func(path string, _ fs.DirEntry) error {
 		if out = append(out, filepath.Join(base, path)); len(out) > maxMatches {
 			return failf("too-large", "glob %s: more than %d matches", pattern, maxMatches)
 		}
 		return nil
-	}, doublestar.WithFailOnIOErrors(), doublestar.WithNoHidden())
+	}, how...)
 	if err != nil {
 		return nil, fmt.Errorf("glob %s: %w", pattern, err)
 	}
@@ -88,21 +94,32 @@ func (f endingFS) Open(name string) (fs.File, error) {
 	if err := f.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return f.FS.Open(name)
+	file, err := f.FS.Open(name)
+	return file, belowFile(err)
+}
+
+// belowFile makes "not a folder" what it is to who looks for a path below: there is no such file.
+func belowFile(err error) error {
+	if errors.Is(err, syscall.ENOTDIR) {
+		return &fs.PathError{Op: "open", Path: "", Err: fs.ErrNotExist}
+	}
+	return err
 }
 
 func (f endingFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := f.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return fs.ReadDir(f.FS, name)
+	entries, err := fs.ReadDir(f.FS, name)
+	return entries, belowFile(err)
 }
 
 func (f endingFS) Stat(name string) (fs.FileInfo, error) {
 	if err := f.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return fs.Stat(f.FS, name)
+	info, err := fs.Stat(f.FS, name)
+	return info, belowFile(err)
 }
 
 // checkGlob refuses a pattern that can never be one.

@@ -17,7 +17,7 @@ var statTable = Fetcher{
 	Help: "what the file system says of a file, or of each file that matches a pattern",
 	Options: []Option{
 		{Name: "path", Type: String, Template: Plain, Help: "the file; `~/` is the home folder"},
-		{Name: "glob", Type: String, Template: Plain, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`); the document is then the list of what matches, sorted by path"},
+		{Name: "glob", Type: String, Template: Plain, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`, which follows no link to a folder); the document is then the list of what matches, sorted by path"},
 		{Name: "follow", Type: Bool, Default: true, Help: "whether a symbolic link stands for what it points to"},
 		timeoutOption,
 	},
@@ -27,7 +27,7 @@ var statTable = Fetcher{
 		{"size", "bytes"},
 		{"mode", "the permissions as chmod takes them, such as 0644"},
 		{"mtime", "when the content was last written, RFC 3339 with nine digits of a second, UTC"},
-		{"mtimeNs", "the same as nanoseconds of the Unix clock"},
+		{"mtimeNs", "the same as nanoseconds of the Unix clock; null outside the years 1678 to 2261"},
 		{"ctime", "when the content or the entry last changed, likewise"},
 		{"ctimeNs", "the same as nanoseconds of the Unix clock"},
 		{"inode", "the number of the file in its file system"},
@@ -117,6 +117,15 @@ func missing(err error) bool {
 // timeForm is RFC 3339 with all nine digits, so that the order of the words is the order of the times.
 const timeForm = "2006-01-02T15:04:05.000000000Z"
 
+// unixNano is a time as nanoseconds of the Unix clock; nil for one that 64 bits cannot say, before 1678 or behind 2261.
+func unixNano(t time.Time) any {
+	ns := t.UnixNano()
+	if !time.Unix(0, ns).Equal(t) {
+		return nil
+	}
+	return int(ns)
+}
+
 // statDoc is the document of one file; of nil: of a file that is not there.
 func statDoc(info fs.FileInfo) map[string]any {
 	doc := map[string]any{
@@ -130,11 +139,11 @@ func statDoc(info fs.FileInfo) map[string]any {
 	doc["size"] = int(info.Size())
 	doc["mode"] = modeWord(info.Mode())
 	doc["mtime"] = info.ModTime().UTC().Format(timeForm)
-	doc["mtimeNs"] = int(info.ModTime().UnixNano())
+	doc["mtimeNs"] = unixNano(info.ModTime())
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		changed := time.Unix(ctime(st))
 		doc["ctime"] = changed.UTC().Format(timeForm)
-		doc["ctimeNs"] = int(changed.UnixNano())
+		doc["ctimeNs"] = unixNano(changed)
 		doc["inode"] = unsigned(uint64(st.Ino))
 		doc["device"] = unsigned(uint64(st.Dev)) // the width differs between systems
 		doc["links"] = unsigned(uint64(st.Nlink))

@@ -125,6 +125,21 @@ func TestStatGlob(t *testing.T) {
 	if list := answer.Doc.([]any); len(list) != 0 {
 		t.Errorf("%v", list)
 	}
+	// A path below a file is no path: nothing is there.
+	answer, err = a.ask(map[string]any{"glob": filepath.Join(dir, "c.txt", "*")})
+	must(t, err)
+	if list := answer.Doc.([]any); len(list) != 0 {
+		t.Errorf("below a file: %v", list)
+	}
+	// A link to a folder above leads nowhere new.
+	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	must(t, os.Symlink("..", filepath.Join(dir, "sub", "up")))
+	write(t, filepath.Join(dir, "sub", "e.log"), "e")
+	answer, err = a.ask(map[string]any{"glob": filepath.Join(dir, "**", "*.log")})
+	must(t, err)
+	if list := answer.Doc.([]any); len(list) != 3 {
+		t.Errorf("through links: %v", list)
+	}
 	if os.Getuid() != 0 {
 		must(t, os.Chmod(dir, 0o300))
 		a.fails("permission", map[string]any{"glob": filepath.Join(dir, "*.log")})
@@ -167,5 +182,31 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStat_ATimeBeyondNanoseconds: a file of the year 2300 has a time, and no number for it.
+func TestStat_ATimeBeyondNanoseconds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]any{
+		time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC): nil,
+		time.Date(2200, 1, 1, 0, 0, 0, 7, time.UTC): int(time.Date(2200, 1, 1, 0, 0, 0, 7, time.UTC).UnixNano()),
+	} {
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !info.ModTime().Equal(at) {
+			t.Skipf("this file system has no time %s", at)
+		}
+		if doc := statDoc(info); doc["mtimeNs"] != want || doc["mtime"] != at.Format(timeForm) {
+			t.Errorf("%s: %v, %v", at, doc["mtimeNs"], doc["mtime"])
+		}
 	}
 }

@@ -48,8 +48,8 @@ func (s *scan) note(format string, args ...any) {
 // file reads what is new in one file and moves its position on.
 func (s *scan) file(j *job) error {
 	j.Unread = j.at.size - j.Offset
-	if j.Unread == 0 {
-		return nil
+	if j.Unread == 0 && (j.at.size > 0 || j.at.held) {
+		return nil // a file of /proc is always empty: whether it is one shows when it is opened
 	}
 	if s.ended() {
 		s.report.More = true
@@ -157,11 +157,16 @@ func (r *fileScan) grow() {
 	r.scan.buf = next
 }
 
+// isUTF16 reports whether the beginning of a file says that it is UTF-16.
+func isUTF16(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff})
+}
+
 // block gives away the whole lines of the buffer and keeps the rest.
 func (r *fileScan) block() error {
 	data := r.buf[:r.have]
 	if r.start == 0 && r.Offset == 0 {
-		if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		if isUTF16(data) {
 			return ErrUTF16
 		}
 	}
@@ -287,6 +292,10 @@ func (p *seen) atEnd(maxLine int) (File, error) {
 	}
 	defer f.Close()
 	end := info.Size()
+	var head [2]byte
+	if _, err := f.ReadAt(head[:], 0); err == nil && isUTF16(head[:]) {
+		return at, ErrUTF16
+	}
 	if at.Offset, err = lastLineEnd(f, end, int64(maxLine)); err != nil {
 		return at, err
 	}
