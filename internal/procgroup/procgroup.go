@@ -11,7 +11,8 @@ import (
 )
 
 // Group is a command that was started, with all processes that stayed in its group. A process that made a session of
-// its own has left the group and is nobody's any more.
+// its own has left the group and is nobody's any more; one that made only a group of its own is ended with a command
+// that does not end by itself, where the system tells who is in a session (Linux).
 //
 // The leader is reaped only by [Group.End]. Until then its number belongs to no other process, so a signal to the
 // group never meets a stranger.
@@ -73,18 +74,24 @@ var ErrStuck = errors.New("the process was killed and has not ended")
 // grace has passed; then it is killed. A leader that the kernel keeps for longer than a second after that is left to
 // be reaped whenever it ends, and End returns ErrStuck.
 func (g *Group) End(grace time.Duration) (*os.ProcessState, error) {
+	byItself := false
 	select {
 	case <-g.exited:
+		byItself = true
 	default:
 		if grace > 0 {
 			if err := g.Signal(syscall.SIGTERM); err != nil {
 				return nil, err
 			}
+			signalSession(g.proc.Pid, syscall.SIGTERM)
 			g.await(grace)
 		}
 	}
 	if err := g.Signal(syscall.SIGKILL); err != nil {
 		return nil, err
+	}
+	if !byItself {
+		signalSession(g.proc.Pid, syscall.SIGKILL)
 	}
 	if !g.await(time.Second) {
 		go func() {

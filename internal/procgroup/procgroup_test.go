@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,6 +65,28 @@ func TestEndReachesGrandchildren(t *testing.T) {
 	}
 	if _, err := io.ReadAll(out); err != nil { // ends only when nobody holds the pipe
 		t.Fatal(err)
+	}
+}
+
+// TestEndReachesOtherGroupsOfTheSession: a shell with job control gives each command a group of its own, and timeout(1)
+// takes one. What takes a session of its own has left.
+func TestEndReachesOtherGroupsOfTheSession(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell who is in a session")
+	}
+	for _, grace := range []time.Duration{0, 5 * time.Second} {
+		for _, script := range []string{"set -m; sleep 100 & echo ready; wait", "timeout 100 sleep 100 | sleep 100 & echo ready; wait"} {
+			g, out := start(t, script)
+			if line, err := out.ReadString('\n'); line != "ready\n" {
+				t.Fatal(line, err)
+			}
+			if _, err := g.End(grace); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadAll(out); err != nil { // ends only when nobody holds the pipe
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
