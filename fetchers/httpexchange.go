@@ -110,7 +110,7 @@ func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, err
 		a = old.renewed(a)
 	}
 	if a.wait > 0 && !slices.Contains(x.accept, int64(a.status)) {
-		return nil, &Error{Word: "rate-limited", Wait: a.wait, Err: fmt.Errorf("status %d: %s asks for patience, %s", a.status, a.url.Host, a.wait)}
+		return nil, &Error{Word: "rate-limited", Wait: a.wait, Err: fmt.Errorf("status %d: %s asks for patience, %s", a.status, x.hostWord(a.url), a.wait)}
 	}
 	if !slices.Contains(x.accept, int64(a.status)) {
 		return nil, failf("status", "status %d is not accepted (%s, %d bytes)", a.status, a.media(), a.size)
@@ -209,7 +209,7 @@ func (x *exchange) step(word string, from *url.URL, to string) (*url.URL, error)
 	}
 	next, err := address(from.ResolveReference(ref).String())
 	if err != nil {
-		return nil, failf(word, "it leads where nobody can go: %w", err)
+		return nil, failf(word, "it leads where nobody can go")
 	}
 	next.User = nil
 	if from.Scheme == "https" && next.Scheme != "https" {
@@ -240,13 +240,13 @@ func (x *exchange) send(ctx context.Context, u *url.URL, method string, payload 
 	if carry {
 		credential = x.credential
 	}
-	if err := x.set.patience.check(u.Host, credential); err != nil {
+	if err := x.set.patience.check(u.Host, credential, x.hostWord(u)); err != nil {
 		return nil, err
 	}
 	from := x.spell(u)
 	resp, err := x.client.RoundTrip(x.request(ctx, u, from, method, payload, carry, old))
 	if err != nil {
-		return nil, err
+		return nil, spoken(err)
 	}
 	defer resp.Body.Close()
 	wait := x.set.patience.hear(u.Host, credential, resp, time.Now())
@@ -321,7 +321,7 @@ func (x *exchange) read(resp *http.Response, wanted bool) ([]byte, error) {
 		}
 		r = &bounded{r: unzip, left: x.left, most: x.maxBytes}
 	default:
-		return nil, failf("parse", "the content encoding %s is not understood", plain(encoding, 40))
+		return nil, failf("parse", "the content encoding is not understood")
 	}
 	data := x.set.lent.buffer()
 	x.buffers = append(x.buffers, data)
@@ -341,7 +341,7 @@ func packingError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return failf("reset", "the body broke off")
 	}
-	return fmt.Errorf("read the body: %w", err)
+	return fmt.Errorf("read the body: %w", spoken(err))
 }
 
 // bounded fails once there is more than left bytes; most is what the user said.

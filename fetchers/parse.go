@@ -144,7 +144,7 @@ func (b body) media() string {
 	if err != nil || media == "" {
 		return "no content type"
 	}
-	return plain(media, 60)
+	return mediaWord(media)
 }
 
 // decodeText brings text to UTF-8.
@@ -165,7 +165,7 @@ func decodeText(data []byte, charset string) ([]byte, error) {
 	case "utf-16", "utf-16le", "utf-16be":
 		return decodeUTF16(data, strings.ToLower(charset) != "utf-16le")
 	}
-	return nil, failf("parse", "the charset %s is not understood", plain(charset, 40))
+	return nil, failf("parse", "the charset is not understood")
 }
 
 func decodeUTF16(data []byte, big bool) ([]byte, error) {

@@ -32,8 +32,8 @@ type patience struct {
 	until map[[2]string]time.Time // by host and credential
 }
 
-// check fails while the host does not want to be asked.
-func (p *patience) check(host, credential string) error {
+// check fails while the host, which an error calls so, does not want to be asked.
+func (p *patience) check(host, credential, called string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := [2]string{host, credential}
@@ -46,7 +46,7 @@ func (p *patience) check(host, credential string) error {
 		delete(p.until, key)
 		return nil
 	}
-	return &Error{Word: "rate-limited", Wait: left, Err: fmt.Errorf("%s asked for patience, %s left", host, left.Round(time.Second))}
+	return &Error{Word: "rate-limited", Wait: left, Err: fmt.Errorf("%s asked for patience, %s left", called, left.Round(time.Second))}
 }
 
 // hear notes what an answer says about waiting, and returns it; 0: nothing.

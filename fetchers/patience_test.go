@@ -26,9 +26,9 @@ func TestC17_NoRequestBeforeItsTime(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 		time.Sleep(118*time.Second - time.Nanosecond)
-		wantWord(t, "rate-limited", Answer{}, p.check("a.example", "me"))
+		wantWord(t, "rate-limited", Answer{}, p.check("a.example", "me", "a.example"))
 		time.Sleep(time.Nanosecond)
-		if err := p.check("a.example", "me"); err != nil {
+		if err := p.check("a.example", "me", "a.example"); err != nil {
 			t.Error(err)
 		}
 		if got := p.limits(); len(got) != 0 {
