@@ -329,6 +329,21 @@ func TestC17_PatienceIsNoTroubleUntilItLasts(t *testing.T) {
 	})
 }
 
+func TestC21_ALineOfAFailedPollReachesTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &script{idle: time.Minute, answer: func(context.Context, string, int) (Outcome, error) {
+			return Outcome{Log: []string{"git: fatal: no such remote"}}, errors.New("exit 128")
+		}}
+		b := run(t, t.TempDir(), source)
+		defer b.end()
+		b.mustWatch("a")
+		synctest.Wait()
+		if log := b.daemonLog(); !strings.Contains(log, `"a": git: fatal: no such remote`) || !strings.Contains(log, "exit 128") {
+			t.Errorf("the log: %s", log)
+		}
+	})
+}
+
 func TestC24_NeverTwoPollsOfATargetAndNoCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

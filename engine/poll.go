@@ -66,6 +66,7 @@ func (l *loop) sift(now time.Time) batch {
 		case r == nil:
 		case r.err != nil:
 			b.asked++
+			l.logLines(r)
 			l.targetFailed(t, now, r.err)
 		default:
 			b.asked++
@@ -121,6 +122,13 @@ func (l *loop) targetFailed(t *target, now time.Time, err error) {
 	l.answer(t, polled{failure: &f})
 }
 
+// logLines gives the daemon log what a poll has to say, also one that failed.
+func (l *loop) logLines(r *result) {
+	for _, line := range r.outcome.Log {
+		l.log.printf("%q: %s", r.target.Text, line)
+	}
+}
+
 // targetSucceeded takes over what a poll of one target left. err says why the log does not hold its events yet.
 func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	t := r.target
@@ -129,9 +137,7 @@ func (l *loop) targetSucceeded(r *result, now time.Time, err error) {
 	if t.inFull {
 		l.trouble.succeeded = true
 	}
-	for _, line := range r.outcome.Log {
-		l.log.printf("%q: %s", t.Text, line)
-	}
+	l.logLines(r)
 	if l.leaves(t, r.outcome.More); t.more {
 		t.due = now
 	}

@@ -69,7 +69,7 @@ type Outcome struct {
 	More bool
 	// Done says that nothing more can come of this target: it is unwatched with this poll.
 	Done bool
-	// Log are lines for the daemon log: what was odd but did not fail the poll.
+	// Log are lines for the daemon log: what was odd. They count beside an error too; nothing else of it does.
 	Log []string
 	// Committed, where it is set, is called once after Events and Saved have been committed. What a source keeps in
 	// memory for its next poll (the validators of an HTTP cache) must not count before that.

@@ -59,7 +59,7 @@ func poll(ctx context.Context, source Source, t Target, now time.Time) (outcome 
 	}()
 	outcome, err = source.Poll(ctx, t, now)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{Log: outcome.Log}, err // why a command failed is what it wrote to stderr
 	}
 	if len(outcome.Saved) > 0 && !json.Valid(outcome.Saved) {
 		return Outcome{}, fmt.Errorf("the source's next state is not JSON")

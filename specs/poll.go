@@ -22,7 +22,8 @@ func (s *Source) Describe() engine.Info { return s.info }
 // ParseTarget is [engine.Source.ParseTarget].
 func (s *Source) ParseTarget(words []string) (engine.Target, error) { return s.target.parse(words) }
 
-// Poll is [engine.Source.Poll]. Its errors hold no value of the polled system.
+// Poll is [engine.Source.Poll]. Its errors hold no value of the polled system. The outcome of a poll that failed holds
+// its log alone: why a command failed is what it wrote to stderr.
 func (s *Source) Poll(ctx context.Context, target engine.Target, now time.Time) (engine.Outcome, error) {
 	t, rebased, err := s.begin(target, now)
 	if err != nil {
@@ -30,7 +31,7 @@ func (s *Source) Poll(ctx context.Context, target engine.Target, now time.Time) 
 	}
 	asked, err := s.ask(ctx, t)
 	if err != nil {
-		return engine.Outcome{}, err
+		return engine.Outcome{Log: asked.log}, err
 	}
 	return s.finish(ctx, t, asked, rebased)
 }
@@ -57,7 +58,7 @@ func (s *Source) finish(ctx context.Context, t *turn, asked answers, rebased boo
 	}
 	out, err := s.step(ctx, t)
 	if err != nil {
-		return engine.Outcome{}, err
+		return engine.Outcome{Log: asked.log}, err
 	}
 	out.More = asked.more
 	out.Log = append(asked.log, out.Log...)

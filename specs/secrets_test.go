@@ -296,3 +296,29 @@ func TestASecretThatNothingNamesIsADoubt(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestC21_StderrOfAFailedPollIsInItsLog: why a command failed is what it wrote to stderr, without the secrets.
+func TestC21_StderrOfAFailedPollIsInItsLog(t *testing.T) {
+	const src = `version: 1
+name: fails
+interval: 1m
+target: {args: [path]}
+fetch: {exec: {command: [sh, -c, "echo the remote is gone, $KEY >&2; exit 3"], env: {KEY: "${env.FAILS_KEY}"}}}
+extract: .
+item: {n: count}
+url: "https://x.example/"
+rules: [{when: changed, kind: said, text: "x"}]
+`
+	_, source, found := specs.Check("fails.yaml", []byte(src), specs.Options{Fetchers: fetchers.All, Getenv: func(string) string { return hidden }})
+	if source == nil {
+		t.Fatal(found)
+	}
+	target, err := source.ParseTarget([]string{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := source.Poll(t.Context(), target, time.Unix(1_800_000_000, 0))
+	if err == nil || len(out.Log) != 1 || out.Log[0] != "sh: the remote is gone, [redacted]" {
+		t.Errorf("log %q, error %v", out.Log, err)
+	}
+}
