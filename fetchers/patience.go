@@ -1,6 +1,7 @@
 package fetchers
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sort"
@@ -105,10 +106,13 @@ func asksToWait(resp *http.Response, now time.Time) (time.Duration, bool) {
 	if v := resp.Header.Get("Retry-After"); v != "" {
 		return clamp(retryAfter(v, now)), true
 	}
-	spent := false
+	spent, counted := false, false
 	for _, name := range []string{"X-Ratelimit-Remaining", "X-Rate-Limit-Remaining", "Ratelimit-Remaining"} {
-		spent = spent || strings.TrimSpace(resp.Header.Get(name)) == "0"
+		v := strings.TrimSpace(resp.Header.Get(name))
+		spent, counted = spent || v == "0", counted || v != ""
 	}
+	// GitHub tells with every answer when its count begins anew: that is no reason to wait while there is something left.
+	spent = spent || resp.StatusCode == http.StatusTooManyRequests && !counted
 	if spent && resp.StatusCode != http.StatusServiceUnavailable {
 		for _, name := range []string{"X-Ratelimit-Reset", "X-Rate-Limit-Reset", "Ratelimit-Reset"} {
 			if d, ok := reset(resp.Header.Get(name), now); ok {
@@ -122,7 +126,7 @@ func asksToWait(resp *http.Response, now time.Time) (time.Duration, bool) {
 
 func retryAfter(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
-	if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 {
+	if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 || errors.Is(err, strconv.ErrRange) && n > 0 {
 		return seconds(n)
 	}
 	if t, err := http.ParseTime(v); err == nil {
