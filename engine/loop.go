@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// maxPolls bounds how many targets are asked at the same time.
+	// maxPolls bounds how many targets are asked at the same time, and maxSlow how many more may be that have been asked
+	// for longer than patience: they have given their places to others.
 	maxPolls = 64
+	maxSlow  = 1000
 	// patience is how long a poll waits for slow targets before it is committed without them. What comes later is
 	// committed when it comes, so that a target that hangs delays no other.
 	patience = 2 * time.Second
@@ -64,8 +66,10 @@ type loop struct {
 	reason   error // why the daemon stopped
 
 	polling      int       // polls under way, those that wait for a place among them
-	asking       int       // polls that run
-	queue        []func()  // polls that wait for a place
+	asking       int       // polls that run and have a place
+	slow         int       // polls that run and have given their place away
+	queue        []waiting // polls that wait for a place
+	placed       []place   // the places, in the order in which they were taken; some may be over
 	full         bool      // the poll of all targets has not been committed yet
 	patienceEnds time.Time // of the poll under way
 	trouble      trouble
@@ -169,6 +173,7 @@ func (l *loop) act(now time.Time) (next time.Time, ok bool) {
 		l.commitArrived(now)
 	}
 	l.startDue(now)
+	room := l.makeRoom(now)
 	l.sendDue(now)
 
 	earliest := func(at time.Time) {
@@ -177,6 +182,7 @@ func (l *loop) act(now time.Time) (next time.Time, ok bool) {
 		}
 	}
 	earliest(l.reload.due)
+	earliest(room)
 	if len(l.targets) > 0 {
 		earliest(l.schedule.next)
 	}
@@ -236,34 +242,77 @@ func (l *loop) start(t *target, now time.Time, all bool) {
 	t.waiters, t.queued = append(t.waiters, t.queued...), nil
 	l.polling++
 	source, asked, generation := l.source, t.Target, t.generation
-	l.queue = append(l.queue, func() {
+	l.queue = append(l.queue, waiting{t, func() {
 		// Heard of before it is polled, so that no change falls in between; and here, since a disk may hang.
 		if w, ok := source.(Watcher); ok && l.waker != nil {
 			l.waker.set(t, w.Watch(asked))
 		}
 		outcome, err := poll(l.work, source, asked, now)
 		l.results <- &result{t, generation, outcome, err}
-	})
-	l.fill()
+	}})
+	l.fill(now)
+}
+
+// waiting is a poll that waits for a place.
+type waiting struct {
+	target *target
+	run    func()
+}
+
+// place is what a poll has that runs, and since when.
+type place struct {
+	target *target
+	since  time.Time
 }
 
 // fill lets polls run, as many at a time as may.
-func (l *loop) fill() {
-	for len(l.queue) > 0 && l.asking < maxPolls {
-		l.running.Go(l.queue[0])
-		l.queue[0] = nil
+func (l *loop) fill(now time.Time) {
+	for len(l.queue) > 0 && l.asking < maxPolls && l.slow < maxSlow {
+		next := l.queue[0]
+		l.queue[0] = waiting{}
 		l.queue = l.queue[1:]
+		next.target.asked, next.target.slow = now, false
+		l.placed = append(l.placed, place{next.target, now})
 		l.asking++
+		l.running.Go(next.run)
 	}
+}
+
+// makeRoom takes the places of polls that have lasted longer than patience: a host that answers nobody must not keep those
+// of all others from being asked. Where polls wait for a place, it returns when to look again.
+func (l *loop) makeRoom(now time.Time) (next time.Time) {
+	for len(l.placed) > 0 {
+		p := l.placed[0]
+		running := p.target.polling && p.target.asked.Equal(p.since) && !p.target.slow
+		if running && now.Sub(p.since) < patience {
+			break
+		}
+		if running {
+			p.target.slow = true
+			l.asking--
+			l.slow++
+		}
+		l.placed[0] = place{}
+		l.placed = l.placed[1:]
+	}
+	l.fill(now)
+	if len(l.queue) > 0 && len(l.placed) > 0 {
+		next = l.placed[0].since.Add(patience)
+	}
+	return next
 }
 
 // arrive takes the result of a poll in; it is committed with the others of its poll.
 func (l *loop) arrive(r *result) {
 	t := r.target
 	l.polling--
-	l.asking--
-	l.fill()
-	t.polling = false
+	if t.slow {
+		l.slow--
+	} else {
+		l.asking--
+	}
+	t.polling, t.slow = false, false
+	l.fill(time.Now())
 	if r.generation == t.generation {
 		t.arrived = r
 	} else if l.waker != nil && !slices.Contains(l.targets, t) {

@@ -415,6 +415,46 @@ func TestC35_ATargetThatHangsDelaysNoOther(t *testing.T) {
 	})
 }
 
+// TestC35_HangingTargetsKeepNobodysPlace: more of them than there are places, and each for longer than an interval.
+func TestC35_HangingTargetsKeepNobodysPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, most := 0, 0
+		var mu sync.Mutex
+		source := &script{answer: func(ctx context.Context, target string, n int) (Outcome, error) {
+			if target == "quick" {
+				return said(fmt.Sprint(target, n)), nil
+			}
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(30 * time.Second):
+			}
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return Outcome{}, errors.New("no answer in time")
+		}}
+		b := run(t, t.TempDir(), source)
+		defer b.end()
+		for i := range 3 * maxPolls {
+			go b.ask(control.Request{Op: control.Watch, Words: []string{fmt.Sprint("slow", i)}})
+		}
+		time.Sleep(time.Second)
+		go b.ask(control.Request{Op: control.Watch, Words: []string{"quick"}})
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		if n := source.polled("quick"); n < 4 {
+			t.Errorf("%d polls of the quick target in 40s, with an interval of %s", n, source.Describe().Interval)
+		}
+		if most < 2*maxPolls {
+			t.Errorf("only %d polls ran beside each other", most)
+		}
+	})
+}
+
 func TestC35_AThousandTargetsAreSavedOnceAPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

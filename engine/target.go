@@ -20,6 +20,8 @@ type target struct {
 	generation int
 	polling    bool
 	started    time.Time       // when the last poll began
+	asked      time.Time       // and when it had a place
+	slow       bool            // the poll under way has given it away
 	inFull     bool            // the poll under way is part of one of all targets
 	due        time.Time       // a poll of this target alone; zero: none
 	arrived    *result         // a poll that is over and not committed yet

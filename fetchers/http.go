@@ -98,9 +98,14 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	slot, err := s.slots.take(parent, q.url.Host)
+	patient, done := context.WithTimeout(parent, options(r.Options).timeout())
+	slot, err := s.slots.take(patient, q.url.Host)
+	done()
+	if err != nil && parent.Err() == nil {
+		err = failf("timeout", "%d questions to its host are still open", perHost)
+	}
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, failure(parent, err, r.Secrets)
 	}
 	defer s.slots.give(slot)
 	ctx, cancel := context.WithTimeout(parent, options(r.Options).timeout())
