@@ -3,6 +3,7 @@ package fetchers
 import (
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"reflect"
 	"strings"
 	"testing"
@@ -146,4 +147,27 @@ func FuzzAsksToWait(f *testing.F) {
 			t.Errorf("%d %q %q %q %q: %s", status, after, remaining, reset, date, d)
 		}
 	})
+}
+
+// TestC17_AReloadForgetsNoLimit: a spec that was edited asks a limited host no sooner.
+func TestC17_AReloadForgetsNoLimit(t *testing.T) {
+	var asked atomic.Int32
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	old, now := NewSet(), NewSet()
+	defer old.Close()
+	defer now.Close()
+	now.Succeed(old)
+	for _, set := range []*Set{old, now} {
+		_, err := set.Fetchers()["http"].Fetch(t.Context(), Request{Now: time.Now(), Target: "t", Options: map[string]any{
+			"url": s.URL, "accept": []int64{200}, "parse": "auto", "maxBytes": int64(megabyte), "redirects": int64(5),
+		}})
+		wantWord(t, "rate-limited", Answer{}, err)
+	}
+	if asked.Load() != 1 || len(now.Limits()) != 1 {
+		t.Errorf("asked %d times, limits %v", asked.Load(), now.Limits())
+	}
 }

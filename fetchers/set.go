@@ -51,7 +51,7 @@ func registry(bind func(setFetch) fetch, watch func(map[string]any) []string) ma
 type Set struct {
 	gate     gate
 	answers  answers
-	patience patience
+	patience *patience
 	slots    slots
 	lent     lent
 	readers  sync.Pool // of *tail.Reader
@@ -63,10 +63,14 @@ type Set struct {
 
 // NewSet returns an empty memory.
 func NewSet() *Set {
-	s := &Set{}
+	s := &Set{patience: &patience{}}
 	s.readers.New = func() any { return &tail.Reader{Handles: &s.handles} }
 	return s
 }
+
+// Succeed makes s, which nobody has asked anything yet, the memory of a source that takes the place of old's: hosts that
+// asked for patience are waited for as before. What was remembered of answers stays behind.
+func (s *Set) Succeed(old *Set) { s.patience = old.patience }
 
 // Fetchers returns the registry with the fetchers that use s.
 func (s *Set) Fetchers() map[string]Fetcher {

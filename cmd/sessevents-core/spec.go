@@ -84,6 +84,9 @@ func (b *builder) build() (engine.Source, error) {
 	if faults.HasErrors() {
 		return nil, slices.DeleteFunc(faults, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
 	}
+	if b.set != nil {
+		set.Succeed(b.set)
+	}
 	b.close() // what the old source remembered of answers does not count for another one
 	b.set, b.text = set, spec.Text()
 	return source, nil
