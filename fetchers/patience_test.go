@@ -3,9 +3,9 @@ package fetchers
 import (
 	"errors"
 	"net/http"
-	"sync/atomic"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
