@@ -70,6 +70,10 @@ type answering struct {
 	pressed time.Time
 	before  string // the screen that the last key was meant for
 	count   int
+	// doubled says that a key was pressed again that seemed to be lost. Where it only came late, the client will take it
+	// twice, and a menu that begins anew behind its end is then at another entry: so Enter waits until the screen has stood.
+	doubled bool
+	stands  standing
 }
 
 // lostKey is how long a key may take to show; mostKeys is how many a start may need.
@@ -85,9 +89,11 @@ func (a *answering) step(ctx context.Context, s Screen, screen string, now time.
 		if key == "" {
 			continue
 		}
-		if screen == a.before && now.Sub(a.pressed) < lostKey {
+		stood := a.stands.since(screen, true, now)
+		if screen == a.before && now.Sub(a.pressed) < lostKey || key == "Enter" && a.doubled && stood < lostKey {
 			return true, nil
 		}
+		a.doubled = key != "Enter" && (a.doubled || screen == a.before)
 		if a.count++; a.count > mostKeys {
 			return true, &DialogError{What: "dialog", Pane: screen, Hint: fmt.Sprintf("its entry %q could not be chosen", d.want)}
 		}
