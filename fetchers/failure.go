@@ -4,16 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
-	"net/url"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -89,26 +85,6 @@ func wordFor(err error) string {
 		return "timeout"
 	}
 	return "io"
-}
-
-// Redact replaces every spelling of the secrets in text: as they are, and as they look in a URL, in JSON and in
-// basic authentication.
-func Redact(text string, secrets []string) string {
-	secrets = slices.Clone(secrets)
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
-	for _, s := range secrets {
-		if s == "" {
-			continue
-		}
-		quoted, _ := json.Marshal(s)
-		for _, form := range []string{
-			s, string(quoted[1 : len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s), fmt.Sprintf("%q", s),
-			base64.StdEncoding.EncodeToString([]byte(s)),
-		} {
-			text = strings.ReplaceAll(text, form, "[redacted]")
-		}
-	}
-	return text
 }
 
 // plain makes a line for the log of foreign text: one line, no control characters, bounded.

@@ -120,6 +120,10 @@ func (s *Source) ask(ctx context.Context, t *turn) (answers, error) {
 		out.doc = a.Doc
 	}
 	if s.several {
+		all := newBlotter(out.secrets) // a step may have said what only a later one names
+		for name, doc := range docs {
+			docs[name] = all.blot(doc)
+		}
 		out.doc = docs
 	}
 	if len(out.positions) == 0 {

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -204,26 +205,44 @@ func (a *secretAsker) forget() {
 }
 
 // blotter takes secrets out of documents, in the forms in which they may come back.
-type blotter struct{ replace *strings.Replacer }
+type blotter struct {
+	replace *strings.Replacer
+	numbers map[string]bool // secrets that are numbers, as text
+}
 
 // newBlotter knows the values that the options of a poll were made from; nil where there are none.
 func newBlotter(secrets []string) *blotter {
 	secrets = slices.Clone(secrets)
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	out := &blotter{numbers: map[string]bool{}}
 	var pairs []string
 	for _, s := range secrets {
-		quoted, err := json.Marshal(s)
-		if len(s) < leastHidden || err != nil {
+		if len(s) < leastHidden {
 			continue
 		}
-		for _, form := range []string{s, string(quoted[1 : len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s)} {
+		for _, form := range fetchers.Spellings(s) {
 			pairs = append(pairs, form, redacted)
 		}
+		out.numbers[s] = true
 	}
 	if len(pairs) == 0 {
 		return nil
 	}
-	return &blotter{strings.NewReplacer(pairs...)}
+	out.replace = strings.NewReplacer(pairs...)
+	return out
+}
+
+// isSecret reports whether a number is the decimal text of a secret.
+func (b *blotter) isSecret(v any) bool {
+	switch v := v.(type) {
+	case int, int64, uint64, json.Number:
+		return b.numbers[fmt.Sprint(v)]
+	case *big.Int:
+		return b.numbers[v.String()]
+	case float64:
+		return b.numbers[strconv.FormatFloat(v, 'f', -1, 64)]
+	}
+	return false
 }
 
 // redacted stands where a secret stood.
@@ -257,6 +276,9 @@ func (b *blotter) change(v any) (out any, changed bool) {
 		return list, changed
 	case map[string]any:
 		return b.changeMap(v)
+	}
+	if b.isSecret(v) {
+		return redacted, true
 	}
 	return v, false
 }

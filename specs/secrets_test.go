@@ -322,3 +322,36 @@ rules: [{when: changed, kind: said, text: "x"}]
 		t.Errorf("log %q, error %v", out.Log, err)
 	}
 }
+
+// TestASecretOfALaterStepIsTakenOutOfTheFirst, also where it comes back in base64 or as a number.
+func TestASecretOfALaterStepIsTakenOutOfTheFirst(t *testing.T) {
+	const src = `version: 1
+name: two
+interval: 1m
+target: {args: [path]}
+fetch:
+  - as: first
+    exec: {command: [printf, "%s", '{"a":"is c2VzYW1lOjgxMjM0NTY3OQ==","n":812345679,"hex":"383132333435363739"}'], parse: json}
+  - as: second
+    exec: {command: ["true"], env: {KEY: "${env.LATER_KEY}"}}
+extract: .first.stdout
+item: {a: id, n: id, hex: id}
+url: "https://x.example/"
+rules: [{when: changed, kind: said, text: "${item.a}"}]
+`
+	_, source, found := specs.Check("two.yaml", []byte(src), specs.Options{Fetchers: fetchers.All, Getenv: func(string) string { return "812345679" }})
+	if source == nil {
+		t.Fatal(found)
+	}
+	target, err := source.ParseTarget([]string{"x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := source.Poll(t.Context(), target, time.Unix(1_800_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprintf("%s %v", out.Saved, out.Events); strings.Contains(text, "812345679") || strings.Contains(text, "gxMjM0NTY3") || strings.Contains(text, "3831323334") {
+		t.Error(text)
+	}
+}
