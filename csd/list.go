@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sessevents/sessevents/csd/tmux"
+	"github.com/sessevents/sessevents/internal/parallel"
 )
 
 // ListOptions say what to list.
@@ -36,7 +35,7 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 	}
 	list := make([]Status, len(workers))
 	errs := make([]error, len(workers))
-	each(len(workers), func(i int) {
+	parallel.Each(len(workers), func(i int) {
 		w := workers[i]
 		pane, err := tmux.Find(servers[w.meta.TmuxSocket][w.name], w.name)
 		list[i], errs[i] = w.status(ctx, pane, err == nil && !pane.Dead)
@@ -170,7 +169,7 @@ func (f *Fleet) worktrees(ctx context.Context, list []Status) {
 		}
 	}
 	var mu sync.Mutex
-	each(len(dirs), func(i int) {
+	parallel.Each(len(dirs), func(i int) {
 		t := worktreeOf(ctx, dirs[i], f.Environ)
 		mu.Lock()
 		defer mu.Unlock()
@@ -179,20 +178,6 @@ func (f *Fleet) worktrees(ctx context.Context, list []Status) {
 	for i := range list {
 		list[i].Worktree = folders[list[i].CWD]
 	}
-}
-
-// each does a thing n times, as many at once as there are processors.
-func each(n int, do func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // Name is a worker's name and harness.

@@ -6,12 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp/syntax"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/sessevents/sessevents/internal/parallel"
 	"gopkg.in/yaml.v3"
 )
 
@@ -61,31 +59,10 @@ func Lint(paths []string, o Options) (found Diagnostics, files []string) {
 			}
 		}
 	}
-	for _, ds := range checkAll(files, o) {
-		found = append(found, ds...)
-	}
-	return found.Sort(), files
-}
-
-// checkAll checks as many files at once as there are processors.
-func checkAll(files []string, o Options) []Diagnostics {
 	all := make([]Diagnostics, len(files))
-	check := func(i int) { _, _, all[i] = CheckFile(files[i], o) }
-	if len(files) == 1 { // an editor's question
-		check(0)
-		return all
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(files), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				check(i)
-			}
-		})
-	}
-	wg.Wait()
-	return all
+	parallel.Each(len(files), func(i int) { _, _, all[i] = CheckFile(files[i], o) })
+	found = append(found, slices.Concat(all...)...)
+	return found.Sort(), files
 }
 
 // SpecFiles are the files that a path of the command line stands for: itself, or the specs below a folder. Hidden

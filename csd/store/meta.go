@@ -8,14 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sessevents/sessevents/internal/atomicfile"
+	"github.com/sessevents/sessevents/internal/parallel"
 	"github.com/sessevents/sessevents/internal/rawfile"
 )
 
@@ -273,16 +271,7 @@ type found struct {
 // not hold part need not be whole.
 func (r *Root) readAll(ids []string, part string) []found {
 	list := make([]found, len(ids))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(ids), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(ids); i = int(next.Add(1)) - 1 {
-				list[i].Meta, list[i].err = r.readPart(ids[i], part)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Each(len(ids), func(i int) { list[i].Meta, list[i].err = r.readPart(ids[i], part) })
 	return list
 }
 

@@ -223,8 +223,6 @@ func (p *claude) toolEnv() environment {
 	return p.env.with("CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli")
 }
 
-// quote makes one word of a text for a shell.
-
 // running is what the end of a turn says of the background.
 func (p *claude) running() []any {
 	p.mu.Lock()
