@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/sessevents/sessevents/internal/httpbench"
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serverEnv) != "" {
-		benchServe()
-	}
+	httpbench.Serve()
 	if os.Getenv(proxyEnv) != "" {
 		askThroughProxy()
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessevents/sessevents/internal/httpbench"
 	"github.com/sessevents/sessevents/internal/value"
 )
 
@@ -16,24 +17,24 @@ func BenchmarkDecodeLine(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
 			var d jsonDecoder
-			began := cpu()
+			began := httpbench.CPU()
 			for b.Loop() {
 				if _, ok := d.decode(line, want); !ok {
 					b.Fatal("refused")
 				}
 			}
-			b.ReportMetric(float64(cpu()-began)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(httpbench.CPU()-began)/float64(b.N), "cpu-ns/op")
 		})
 	}
 	b.Run("border", func(b *testing.B) {
 		b.SetBytes(int64(len(line)))
 		b.ReportAllocs()
-		began := cpu()
+		began := httpbench.CPU()
 		for b.Loop() {
 			if _, err := value.Decode(line); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(cpu()-began)/float64(b.N), "cpu-ns/op")
+		b.ReportMetric(float64(httpbench.CPU()-began)/float64(b.N), "cpu-ns/op")
 	})
 }

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sessevents/sessevents/internal/httpbench"
 )
 
 // benchLines is how many lines the file of the benchmarks has; about 250 bytes each, one in a hundred a "stop".
@@ -45,13 +46,6 @@ func writeBenchLog(b *testing.B) string {
 // threePaths are what is read of each line.
 var threePaths = &Want{Members: map[string]*Want{"event": nil, "tool": nil, "session": {Members: map[string]*Want{"turn": nil}}}}
 
-// cpu is the processor time of this process so far.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // BenchmarkJSONLTail reads a million lines as polls do, beside jq on the same file in the same run. The ratio is
 // processor time: 0.1 is a tenth of jq's.
 func BenchmarkJSONLTail(b *testing.B) {
@@ -74,7 +68,7 @@ func BenchmarkJSONLTail(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
-			began, peak := cpu(), uint64(0)
+			began, peak := httpbench.CPU(), uint64(0)
 			for b.Loop() {
 				set := NewSet()
 				r := Request{Now: time.Now(), Narrow: c.narrow, Options: map[string]any{
@@ -98,7 +92,7 @@ func BenchmarkJSONLTail(b *testing.B) {
 					b.Fatalf("%d lines", lines)
 				}
 			}
-			each := (cpu() - began) / time.Duration(b.N)
+			each := (httpbench.CPU() - began) / time.Duration(b.N)
 			b.ReportMetric(each.Seconds(), "cpu-s/op")
 			b.ReportMetric(float64(peak)/1e6, "MB-held")
 			if jq > 0 {

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sessevents/sessevents/fetchers"
+	"github.com/sessevents/sessevents/internal/httpbench"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -92,7 +92,7 @@ func BenchmarkLines(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				began, events := processorTime(b), 0
+				began, events := httpbench.CPU(), 0
 				for again := true; again; {
 					out, err := source.Poll(context.Background(), target, time.Unix(1_790_000_000, 0))
 					if err != nil {
@@ -101,7 +101,7 @@ func BenchmarkLines(b *testing.B) {
 					target.Saved, again = out.Saved, out.More
 					events += len(out.Events)
 				}
-				each := processorTime(b) - began
+				each := httpbench.CPU() - began
 				spent += each
 				if events < 300 {
 					b.Fatalf("%d events", events)
@@ -121,14 +121,4 @@ func BenchmarkLines(b *testing.B) {
 			}
 		})
 	}
-}
-
-// processorTime is what this process has used so far.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
