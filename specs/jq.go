@@ -1,18 +1,14 @@
 package specs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
-	"runtime/metrics"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/itchyny/gojq"
-	"github.com/sessevents/sessevents/internal/value"
 )
 
 const (
@@ -31,6 +27,12 @@ type query struct {
 	tree *gojq.Query
 	code *gojq.Code
 	vars []string
+	// bound says that the code takes the run as one more variable.
+	bound bool
+	// patterns are the regular expressions of its runs.
+	patterns patterns
+	// lost are the targets whose run was given up, until it has ended.
+	lost lostRuns
 	// quick is the program in plain functions, where it is a plain one; else nil.
 	quick *quickExtract
 }
@@ -48,13 +50,13 @@ func (r *reader) jq(t text, vars []string, why map[string]string) *query {
 		r.inside(t.n, at, width, Error, "jq", err.Error(), "")
 		return nil
 	}
-	code, err := gojq.Compile(parsed, gojq.WithVariables(vars))
+	code, bound, err := compileJQ(t.s, parsed, vars)
 	if err != nil {
 		at, width, hint := jqPlace(t.s, err.Error(), vars, why)
 		r.inside(t.n, at, width, Error, "jq", err.Error(), hint)
 		return nil
 	}
-	return &query{src: r.src, at: t, tree: parsed, code: code, vars: vars, quick: quickJQ(parsed)}
+	return &query{src: r.src, at: t, tree: parsed, code: code, bound: bound, vars: vars, quick: quickJQ(parsed)}
 }
 
 var jqMissing = lazily(`^(function|variable) not defined: (\$?\w+)(?:/(\d+))?`)
@@ -91,101 +93,9 @@ var jqFunctions = []string{
 	"match", "capture", "scan", "sub", "gsub", "fromdate", "todate", "fromdateiso8601", "index", "paths", "recurse", "not",
 }
 
-// run gives the items. lines is how many new lines a stream has, 0 for a state.
-func (q *query) run(ctx context.Context, doc any, vars []any, lines int) (items []any, err error) {
-	defer func() { // a fault of the library in a program that we do not know must not end the daemon
-		if p := recover(); p != nil {
-			items, err = nil, q.failed("the jq library failed", true)
-		}
-	}()
-	most := max(maxItems, 4*lines)
-	if q.quick != nil {
-		if items, ok := q.quick.run(ctx, doc, most); ok {
-			return items, nil
-		}
-	}
-	limit := maxQueryTime * time.Duration(1+lines/20_000)
-	var reason atomic.Pointer[string]
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := watchdog(limit, func(why string) { reason.CompareAndSwap(nil, &why); cancel() })
-	defer stop()
-
-	in := make([]any, len(vars))
-	for i := range vars {
-		in[i] = forJQ(vars[i])
-	}
-	iter := q.code.RunWithContext(inner, forJQ(doc), in...)
-	for {
-		v, ok := iter.Next()
-		if !ok {
-			break
-		}
-		if err, isErr := v.(error); isErr {
-			if why := reason.Load(); why != nil {
-				return nil, q.failed(*why, true)
-			}
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				break
-			}
-			return nil, q.failed(jqReason(err), false)
-		}
-		if len(items) == most {
-			return nil, q.failed(fmt.Sprintf("it gives more than %d items", most), true)
-		}
-		items = append(items, v)
-	}
-	for i := range items {
-		items[i] = value.Normalise(items[i])
-	}
-	return items, nil
-}
-
 func (q *query) failed(reason string, endless bool) error {
 	line, column := q.src.inside(q.at.n, 0)
 	return &EvalError{Place: fmt.Sprintf("%s:%d:%d", q.src.file, line, column), Reason: "jq: " + reason, Endless: endless}
-}
-
-// watchdog calls kill when limit has passed, or when the heap has grown too far. The returned function ends it.
-func watchdog(limit time.Duration, kill func(why string)) (stop func()) {
-	const every = 10 * time.Millisecond
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		var start uint64
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for began := time.Now(); ; {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			now := heap()
-			if start == 0 {
-				start = now
-			}
-			switch {
-			case time.Since(began) >= limit:
-				kill(fmt.Sprintf("it does not end: more than %s", limit))
-				return
-			case now > start+maxQueryBytes:
-				kill(fmt.Sprintf("it takes too much memory: more than %s", speakSize(maxQueryBytes)))
-				return
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
-}
-
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
 
 // forJQ is a value as gojq knows it: it has no uint64. A document without one is not copied.

@@ -130,7 +130,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 		if q.quick == nil {
 			t.Fatalf("%s is not plain", code)
 		}
-		slow := *q
+		slow := extractOf(t, code)
 		slow.quick = nil
 		for range 10 {
 			var lines []any
@@ -155,7 +155,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 				doc = map[string]any{"body": map[string]any{"items": lines, "a": lines[0], "b": "x"}, "a": lines[0], "c": "y"}
 			}
 			got, ok := q.quick.run(context.Background(), doc, maxItems)
-			want, err := slow.run(context.Background(), doc, []any{nil, 0}, len(lines))
+			want, err := slow.run(context.Background(), "t", doc, []any{nil, 0}, len(lines))
 			if !ok {
 				continue
 			}
@@ -163,7 +163,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 			if err != nil || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s of %v: %v, the library says %v, %v", code, lines, got, want, err)
 			}
-			if whole, err := q.run(context.Background(), doc, []any{nil, 0}, len(lines)); err != nil || len(whole) != len(want) {
+			if whole, err := q.run(context.Background(), "t", doc, []any{nil, 0}, len(lines)); err != nil || len(whole) != len(want) {
 				t.Fatalf("%s: %v, %v", code, whole, err)
 			}
 		}
@@ -174,7 +174,7 @@ func TestPlainProgramsGiveWhatTheLibraryGives(t *testing.T) {
 	q := extractOf(t, ".lines[]")
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := q.run(ended, map[string]any{"lines": []any{1}}, []any{nil, 0}, 1); err == nil {
+	if _, err := q.run(ended, "t", map[string]any{"lines": []any{1}}, []any{nil, 0}, 1); err == nil {
 		t.Error("a poll that was called off goes on")
 	}
 }

@@ -123,7 +123,7 @@ func (t *turn) extract(ctx context.Context) error {
 	if t.src.key == nil {
 		vars = append(vars, saved)
 	}
-	items, err := t.src.extract.run(ctx, t.doc, vars, t.lines)
+	items, err := t.src.extract.run(ctx, t.label, t.doc, vars, t.lines)
 	if fault := (*EvalError)(nil); errors.As(err, &fault) && !fault.Endless && t.src.stream && takesLinesAlone(t.src.extract.tree) {
 		items, err = t.lineByLine(ctx, vars)
 	}
@@ -157,7 +157,7 @@ func (t *turn) lineByLine(ctx context.Context, vars []any) (items []any, err err
 	for _, line := range lines {
 		alone := maps.Clone(doc)
 		alone["lines"] = []any{line}
-		of, err := t.src.extract.run(ctx, alone, vars, 1)
+		of, err := t.src.extract.run(ctx, t.label, alone, vars, 1)
 		var fault *EvalError
 		switch {
 		case err == nil:
