@@ -76,6 +76,7 @@ var Codes = []Code{
 	{"expr", "An expression is not right; the words are those of the expression library.", Error, "when: changed &&", "when: changed & &", "when: changed &&"},
 	{"jq", "A jq program is not right; the words are those of the jq library.", Error, "extract: .size", "extract: .size | lenght", "extract: .size | length"},
 	{"unknown-name", "There is no such name in this place.", Error, "when: changed &&", "when: chnged &&", "when: changed &&"},
+	{"value-type", "A value is of another type than its place needs: a condition is true or false, a duration is no number.", Error, "when: changed &&", "when: quiet > 5 &&", `when: quiet > duration("5m") &&`},
 	{"env-name", "An environment variable must be named.", Error, `{stat: {path: "${target.path}"}}`, "{http: {url: \"http://h/\", headers: {A: '${env[target.path]}'}}}", "{http: {url: \"http://h/\", headers: {A: '${env.TOKEN}'}}}"},
 	{"type-name", "There is no such type.", Error, "n: count", "n: number", "n: count"},
 	{"pattern-space", "The pattern of an id can match white space, so a sentence could pass.", Error, "id: id", "id: {id: '.+'}", "id: {id: '[a-z]+'}"},

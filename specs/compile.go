@@ -234,6 +234,7 @@ func (c *compiler) items() {
 	}
 	c.item = shapeOf(s.item, "item")
 	c.out.key = c.expr(s.key, scope{names: map[string]*shape{"item": c.item, "target": c.out.target.names()}}, exprMode{})
+	c.mustBe(c.out.key, "key", valString, valNumber)
 	names := c.names("item", "items", "doc", "target", "now")
 	names["cursor"] = anyShape
 	c.out.cursor = c.expr(s.cursor, scope{names: names}, exprMode{})
@@ -263,7 +264,7 @@ func (c *compiler) names(names ...string) map[string]*shape {
 		case "doc":
 			m[n] = c.docs
 		default:
-			m[n] = anyShape
+			m[n] = nameShapes[n]
 		}
 	}
 	return m
@@ -293,7 +294,7 @@ func (c *compiler) textScope() scope {
 func (c *compiler) rule(rs ruleSpec) {
 	out := &rule{hold: rs.hold}
 	if rs.hold.from.set() {
-		if out.given = c.given(rs.hold.from.n, "for", "hold", c.out.target.names()); out.given != nil {
+		if out.given = c.given(rs.hold.from.n, "for", "hold", c.out.target.names(), valNumber, valSpan); out.given != nil {
 			c.out.target.check(func(values map[string]any) error { _, err := out.hold.of(out.given, values); return err })
 		}
 	}
@@ -373,7 +374,7 @@ func (c *compiler) rest() {
 	}
 	c.out.done = c.expr(s.done, scope{names: names}, exprMode{bool: true})
 	names = maps.Clone(names)
-	names["events"], names["waiting"] = anyShape, anyShape
+	names["events"], names["waiting"] = nameShapes["events"], nameShapes["waiting"]
 	c.out.busy = c.expr(s.busy, scope{names: names}, exprMode{bool: true})
 	why := map[string]string{"item": "a summary stands between polls: it knows `cursor` and `target`"}
 	for _, l := range s.summary {

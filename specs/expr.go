@@ -96,6 +96,9 @@ func (r *reader) compile(t text, from, to int, sc scope, mode exprMode) *express
 	}
 	c := newChecker(sc)
 	e.shape = c.walk(tree.Node)
+	if mode.bool && len(c.mistakes) == 0 {
+		c.condition(tree.Node, e.shape)
+	}
 	e.used, e.members, e.paths, e.env, e.secrets = c.used, c.members, c.paths, c.env, c.secrets
 	bad := false
 	for _, m := range c.mistakes {
@@ -170,9 +173,15 @@ func (e *expression) report(r *reader, err error) {
 		r.inside(e.at.n, e.from, 1, Error, "expr", strings.SplitN(err.Error(), "\n", 2)[0], "")
 		return
 	}
-	message := strings.SplitN(fe.Message, "\n", 2)[0]
-	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, "expr", message, exprHint(message))
+	message, code := strings.SplitN(fe.Message, "\n", 2)[0], "expr"
+	if strings.HasPrefix(message, notBool) {
+		code = "value-type"
+	}
+	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, code, message, exprHint(message))
 }
+
+// notBool begins what the library says of a condition that it knows to be no boolean.
+const notBool = "expected bool, but got"
 
 var strayWord = lazily(`^unexpected token Identifier\("(\w+)"\)`)
 
@@ -188,7 +197,7 @@ func exprHint(message string) string {
 		return "compare with `==`"
 	case strings.Contains(message, `"&"`):
 		return "write `&&` or `and`"
-	case strings.HasPrefix(message, "expected bool, but got"):
+	case strings.HasPrefix(message, notBool):
 		return "the expression must be true or false: compare the value with something"
 	}
 	return ""

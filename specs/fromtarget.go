@@ -17,8 +17,8 @@ func isTemplate(n *yaml.Node) bool {
 }
 
 // given compiles a duration or a count that the target gives: one `${}` alone, which sees nothing but `target`, so that
-// it can be checked before anything is polled. nil where it has faults.
-func (r *reader) given(n *yaml.Node, what, code string, target *shape) *expression {
+// it can be checked before anything is polled: it is of one of kinds. nil where it has faults.
+func (r *reader) given(n *yaml.Node, what, code string, target *shape, kinds ...valueKind) *expression {
 	sc := scope{names: map[string]*shape{"target": target}, why: map[string]string{}}
 	for _, name := range []string{"item", "items", "cursor", "doc", "env"} {
 		sc.why[name] = "`" + what + "` is known before anything is polled: only `target` is in scope"
@@ -31,6 +31,7 @@ func (r *reader) given(n *yaml.Node, what, code string, target *shape) *expressi
 	if e == nil {
 		r.fault(n, code, fmt.Sprintf("`%s` is one `${}` and nothing else, this is %q", what, n.Value), "such as `\"${target.name}\"`, for a flag with a type")
 	}
+	r.mustBe(e, what, kinds...)
 	return e
 }
 

@@ -66,7 +66,8 @@ func TestAGivenValueThatDoesNotFitRefusesTheTarget(t *testing.T) {
 
 func TestGivenValuesSeeTheTargetAlone(t *testing.T) {
 	for _, row := range []struct{ line, by, want string }{
-		{"when: changed", "when: changed\n    for: \"${target.path}\"", ""},
+		{"when: changed", "when: changed\n    for: \"${target.path}\"", "10:13 value-type"},
+		{"{args: [path]}", "{args: [path], flags: {n: {type: number}, d: {type: duration}}}", ""},
 		{"when: changed", "when: changed\n    for: \"${item.n}\"", "10:13 unknown-name"},
 		{"when: changed", "when: changed\n    for: \"${target.path}s\"", "10:10 hold"},
 		{`{path: "${target.path}"}`, `{path: /x, timeout: "${cursor}"}`, "5:38 unknown-name"},

@@ -203,7 +203,7 @@ func (r optionReader) option(row fetchers.Option, n *yaml.Node, raw map[string]a
 
 // givenOption is a duration that the target gives.
 func (r optionReader) givenOption(o *option, n *yaml.Node) {
-	e := r.given(n, o.Name, "duration", r.scope.names["target"])
+	e := r.given(n, o.Name, "duration", r.scope.names["target"], valSpan)
 	if e == nil {
 		return
 	}

@@ -138,7 +138,7 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"template in a shell", `{stat: {path: "${target.path}"}}`, `{exec: {shell: "ls ${target.path}"}}`, "5:27 no-template"},
 		{"id with space", "id: id,", "id: {id: '.*'},", "7:17 pattern-space"},
 		{"no such type", "n: count", "n: number", "7:19 type-name"},
-		{"not a condition", "when: changed", "when: '\"x\"'", "9:12 expr"},
+		{"not a condition", "when: changed", "when: '\"x\"'", "9:12 value-type"},
 		{"a word that never is", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n == \"opn\"", "9:21 never-holds"},
 		{"a word that never is in a list", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n in [\"open\", \"shut\"]", "9:30 never-holds"},
 		{"never, whatever comes", "when: changed", "when: 1 > 2", "9:11 never-holds"},

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -133,7 +134,7 @@ rules:
     text: '${SAYS}'
     url: 'https://x.example/${item.a}?q=${SAYS}'
     fields: {says: '${SAYS}', both: '${[item.a, SAYS]}'}
-  - {when: "true", until: item.a == nil, kind: latch, text: "${item.a} ${cursor.url}", cleared: {kind: off, text: "${item.b} ${cursor.a}"}}
+  - {when: "true", until: "item.a == nil", kind: latch, text: "${item.a} ${cursor.url}", cleared: {kind: off, text: "${item.b} ${cursor.a}"}}
   - {when: gone, for: 2, kind: gone, text: "${cursor.a} ${cursor.url}"}
 summary:
   - {text: "${cursor.url} ${cursor.a} ${toJSON(cursor)}"}
@@ -220,6 +221,12 @@ func safetyVictims(t testing.TB) []victim {
 	return safety.victims
 }
 
+// single are the typings of items without members, memberOf is what the loud spec names of an item that has some.
+var (
+	single   = regexp.MustCompile(`^item: (?:id|url|time|duration|size|count|bool|\[.*\]|\{url: \[.*|\{id: '.*)$`)
+	memberOf = regexp.MustCompile(`\b(item|cursor)\.(\w+)`)
+)
+
 // makeVictims compiles the specs that ship, and a loud one for each attempt with each way to type an item.
 func makeVictims(t testing.TB) []victim {
 	w := &world{}
@@ -234,7 +241,11 @@ func makeVictims(t testing.TB) []victim {
 	legal := 0
 	for _, types := range typings {
 		for _, says := range attempts {
-			src := strings.NewReplacer("TYPES", types, "SAYS", says).Replace(loud)
+			src := strings.ReplaceAll(loud, "SAYS", says)
+			if single.MatchString(types) { // a member of one word is a fault: ask for it in a way that lint lets pass
+				src = memberOf.ReplaceAllString(src, "get($1, `$2`)")
+			}
+			src = strings.Replace(src, "TYPES", types, 1)
 			if _, source, _ := specs.Check("loud.yaml", []byte(src), specs.Options{Fetchers: w.registry()}); source != nil {
 				victims = append(victims, victim{source: source})
 				legal++

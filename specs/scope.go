@@ -14,6 +14,7 @@ type shape struct {
 	typ    *itemType         // nil: nothing is known
 	fields map[string]*shape // nil: any name may be there
 	elem   *shape            // of a list
+	is     valueKind         // what it is, where that is known without a type
 	what   string            // how faults call it, such as `item`
 }
 
@@ -97,8 +98,13 @@ func (c *checker) walk(n ast.Node) *shape {
 		}
 	case *ast.StringNode:
 		c.members[n.Value] = true
+		return shapeOfKind(valString)
+	case *ast.IntegerNode, *ast.FloatNode:
+		return shapeOfKind(valNumber)
+	case *ast.BoolNode:
+		return shapeOfKind(valBool)
 	case *ast.UnaryNode:
-		c.walk(n.Node)
+		return c.unary(n, c.walk(n.Node))
 	case *ast.BinaryNode:
 		left := c.walk(n.Left)
 		right := c.walk(n.Right)
@@ -106,25 +112,26 @@ func (c *checker) walk(n ast.Node) *shape {
 		if n.Operator == "&&" || n.Operator == "and" {
 			c.excluded(n)
 		}
-		if n.Operator == "??" && left.same(right) {
-			return left
+		if n.Operator == "??" {
+			return either(left, right)
 		}
+		return c.binary(n, left, right)
 	case *ast.ChainNode:
 		return c.walk(n.Node)
 	case *ast.SliceNode:
 		s := c.walk(n.Node)
 		c.walkAll(n.From, n.To)
+		if k := s.kind(); k != "" && k != valString && k != valList {
+			c.misfit(n.Node, s.subject()+": there is no part of it", "")
+		}
 		return s
 	case *ast.CallNode:
 		c.call(n)
 	case *ast.BuiltinNode:
 		return c.builtin(n)
 	case *ast.ConditionalNode:
-		c.walk(n.Cond)
-		a, b := c.walk(n.Exp1), c.walk(n.Exp2)
-		if a.same(b) {
-			return a
-		}
+		c.condition(n.Cond, c.walk(n.Cond))
+		return either(c.walk(n.Exp1), c.walk(n.Exp2))
 	case *ast.VariableDeclaratorNode:
 		was, had := c.locals[n.Name]
 		c.locals[n.Name] = c.walk(n.Value)
@@ -142,6 +149,7 @@ func (c *checker) walk(n ast.Node) *shape {
 		return s
 	case *ast.ArrayNode:
 		c.walkAll(n.Nodes...)
+		return shapeOfKind(valList)
 	case *ast.MapNode:
 		return c.mapping(n)
 	case *ast.PredicateNode:
@@ -152,6 +160,17 @@ func (c *checker) walk(n ast.Node) *shape {
 
 func (s *shape) same(o *shape) bool {
 	return s != nil && o != nil && s.typ != nil && o.typ != nil && s.typ.String() == o.typ.String()
+}
+
+// either is what one of two values is.
+func either(a, b *shape) *shape {
+	switch {
+	case a.same(b):
+		return a
+	case a.kind() == b.kind():
+		return shapeOfKind(a.kind())
+	}
+	return anyShape
 }
 
 func (c *checker) identifier(n *ast.IdentifierNode) *shape {
@@ -191,13 +210,13 @@ func (sc scope) code(name string) string {
 func (c *checker) member(n *ast.MemberNode) *shape {
 	prop, literal := n.Property.(*ast.StringNode)
 	if id, ok := n.Node.(*ast.IdentifierNode); ok && id.Value == "env" && c.scope.names["env"] != nil {
-		if literal {
-			c.used["env"] = true
-			c.env = append(c.env, prop.Value)
-		} else {
+		if !literal {
 			c.fault(n, 1, "env-name", "an environment variable must be named: `env.NAME`", "")
+			return anyShape
 		}
-		return anyShape
+		c.used["env"] = true
+		c.env = append(c.env, prop.Value)
+		return &shape{is: valString, what: "env." + prop.Value}
 	}
 	if id, ok := n.Node.(*ast.IdentifierNode); ok && id.Value == "secret" && c.scope.names["secret"] != nil && literal {
 		return c.secret(prop)
@@ -211,11 +230,18 @@ func (c *checker) member(n *ast.MemberNode) *shape {
 		if c.scope.text && of.fields != nil {
 			c.fault(n.Property, 1, "computed-name", "in a text a name must stand as it is: `"+of.what+".name`", "")
 		}
+		if k := of.kind(); k != valString && k != "" && of.single() {
+			c.misfit(n.Node, of.subject()+": there is no part of it", "")
+		}
 		return anyShape
 	}
 	c.members[prop.Value] = true
 	if of.what != "" {
 		c.paths[of.what+"."+prop.Value] = true
+	}
+	if of.single() || of.elem != nil {
+		c.noMember(of, prop, "")
+		return anyShape
 	}
 	if of.fields == nil {
 		return anyShape
@@ -243,7 +269,7 @@ func (c *checker) secret(name *ast.StringNode) *shape {
 	}
 	c.used["secret"] = true
 	c.secrets = append(c.secrets, name.Value)
-	return anyShape
+	return &shape{is: valString, what: "secret." + name.Value}
 }
 
 // call refuses calls of what is no function; which functions there are is known to the library.
@@ -252,7 +278,7 @@ func (c *checker) call(n *ast.CallNode) {
 		c.fault(id, len(id.Value), "unknown-name", fmt.Sprintf("`%s` is a value here, not a function", id.Value), "write `"+id.Value+"`")
 	}
 	if m, ok := n.Callee.(*ast.MemberNode); ok {
-		c.walk(m.Node)
+		c.method(c.walk(m.Node), m)
 	}
 	c.walkAll(n.Arguments...)
 }
@@ -289,17 +315,21 @@ func (c *checker) builtin(n *ast.BuiltinNode) *shape {
 		}
 		c.inner = append(c.inner, elem)
 		body = c.walk(p.Node)
+		if choosing[n.Name] {
+			c.condition(p.Node, body)
+		}
 		c.inner = c.inner[:len(c.inner)-1]
 	}
+	c.takes(n, of)
 	switch {
 	case n.Name == "map" && body.typ != nil:
 		return &shape{elem: body, typ: &itemType{name: typeAuto, elem: body.typ}, what: "a list"}
-	case slices.Contains(kept, n.Name):
+	case slices.Contains(kept, n.Name) && of != anyShape:
 		return of
 	case slices.Contains(picked, n.Name) && of.elem != nil:
 		return of.elem
 	}
-	return anyShape
+	return shapeOfKind(builtinKinds[n.Name].gives)
 }
 
 // mapping is `{a: item.b}`: a cursor of this form speaks with the types of its parts.
@@ -323,7 +353,7 @@ func (c *checker) mapping(n *ast.MapNode) *shape {
 		}
 	}
 	if s.fields == nil {
-		return anyShape
+		return shapeOfKind(valMap)
 	}
 	return s
 }
@@ -350,8 +380,14 @@ func (c *checker) compared(n *ast.BinaryNode, left, right *shape) {
 	}
 	switch n.Operator {
 	case "==", "!=":
+		before := len(c.mistakes)
 		check(left, n.Right)
 		check(right, n.Left)
+		if a, b := left.kind(), right.kind(); a != "" && b != "" && !comparable(a, b) && len(c.mistakes) == before {
+			c.mistakes = append(c.mistakes, mistake{
+				at: n.Location().From, width: 2, code: "never-holds", warn: true, message: left.subject() + ", never " + right.called(), hint: "compare it with a value of its type",
+			})
+		}
 	case "in", "not in":
 		if list, ok := n.Right.(*ast.ArrayNode); ok {
 			for _, e := range list.Nodes {

@@ -47,18 +47,19 @@ func (p *targetParser) names() *shape {
 		return p.shape
 	}
 	s := &shape{what: "target", fields: map[string]*shape{}}
+	word := func(name string) *shape { return &shape{is: valString, what: "target." + name} }
 	for _, a := range p.args {
-		s.fields[a.name] = anyShape
+		s.fields[a.name] = word(a.name)
 		if a.pattern != nil {
 			for _, g := range a.pattern.SubexpNames() {
 				if g != "" {
-					s.fields[g] = anyShape
+					s.fields[g] = word(g)
 				}
 			}
 		}
 	}
 	for _, f := range p.flags {
-		s.fields[f.name.s] = anyShape
+		s.fields[f.name.s] = &shape{is: flagKinds[f.typ], what: "target." + f.name.s}
 	}
 	p.shape = s
 	return s
