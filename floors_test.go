@@ -16,6 +16,7 @@ const module = "github.com/sessevents/sessevents"
 // floors are the packages of the house from the ground up: a package imports only from lower floors. A pattern is
 // one of path.Match. docs/architecture.md says what each is for.
 var floors = [][]string{
+	{"internal/plainfile"},
 	{"internal/atomicfile", "internal/proc", "internal/procgroup", "internal/value", "internal/modelstub", "internal/lines", "internal/specfile", "internal/rawfile", "internal/unixsocket", "internal/shellwords", "internal/parallel", "internal/httpbench"},
 	{
 		"internal/tail", "internal/realclient", "internal/fakeharness", "engine/eventlog", "engine/state", "engine/rundir",

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessevents/sessevents/internal/plainfile"
 	"gopkg.in/yaml.v3"
 )
 
@@ -26,20 +27,16 @@ func Load(path string) (*Spec, Diagnostics) {
 			File: path, Severity: Error, Code: code, Width: 1, Message: fmt.Sprintf(format, args...),
 		}}
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	f, info, err := plainfile.Open(path, 0)
+	switch {
+	case errors.Is(err, plainfile.ErrFolder):
+		return whole("read", "is a folder, not a spec")
+	case errors.Is(err, plainfile.ErrOther):
+		return whole("read", "is not a regular file")
+	case err != nil:
 		return whole("read", "cannot be read: %v", cause(err))
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return whole("read", "cannot be read: %v", cause(err))
-	case info.IsDir():
-		return whole("read", "is a folder, not a spec")
-	case !info.Mode().IsRegular():
-		return whole("read", "is not a regular file")
-	}
 	var src bytes.Buffer
 	src.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
 	if _, err := src.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {

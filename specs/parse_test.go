@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -168,7 +169,13 @@ func TestC15_FilesThatAreNoSpec(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	fifo := filepath.Join(dir, "fifo.yaml")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct{ path, want string }{
+		{fifo, "read"}, // nobody writes to it
+		{"/dev/zero", "read"},
 		{write("two.yaml", base+"---\na: b\n"), "documents"},
 		{write("empty.yaml", ""), "empty"},
 		{write("comment.yaml", "# nothing\n"), "empty"},

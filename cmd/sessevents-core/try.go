@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/sessevents/sessevents/engine/eventlog"
 	"github.com/sessevents/sessevents/fetchers"
 	"github.com/sessevents/sessevents/internal/atomicfile"
+	"github.com/sessevents/sessevents/internal/plainfile"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -92,8 +94,12 @@ func (c *call) record(file, entry string) error {
 	if err != nil {
 		return err
 	}
-	src, err := os.ReadFile(file)
+	f, _, err := plainfile.Open(file, 0)
 	if err != nil {
+		return err
+	}
+	src, err := io.ReadAll(io.LimitReader(f, 2<<20))
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	added, err := specs.AddTest(file, src, entry)

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // claudeHooks are the events that csd is told of.
@@ -91,7 +92,7 @@ func readClaudeSettings(value, dir string) (map[string]any, error) {
 
 // readSmall reads a file that has no reason to be longer than most.
 func readSmall(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sessevents/sessevents/csd/store"
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // GoneError says that nothing is left of a session to resume it from.
@@ -110,7 +111,7 @@ func carry(a, b, from string, how func(from, to string) error) error {
 
 // copyWhole copies a file of any size.
 func copyWhole(from, to string) error {
-	in, err := os.Open(from)
+	in, _, err := plainfile.Open(from, 0)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sessevents/sessevents/csd/store"
 	"github.com/sessevents/sessevents/csd/transcript"
 	"github.com/sessevents/sessevents/internal/atomicfile"
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // pi is Pi. It gets a private folder with copies of the operator's login and settings, makes its session's id itself,
@@ -109,7 +110,7 @@ func (pi) start(ctx context.Context, w Worker, how ...string) (Start, error) {
 
 // rehome makes the first line of a session file name another folder.
 func rehome(path, cwd string) error {
-	in, err := os.Open(path)
+	in, _, err := plainfile.Open(path, 0)
 	if err != nil {
 		return fmt.Errorf("read the session: %w", err)
 	}

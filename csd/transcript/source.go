@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/sessevents/sessevents/internal/lines"
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // source is an open transcript up to the end of its last whole line at the time of opening. A writer that goes on cannot
@@ -23,18 +22,11 @@ type source struct {
 }
 
 func open(path string) (*source, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO in its place must not hold us
+	f, info, err := plainfile.Open(path, 0)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("read transcript %s: not a regular file", path)
-	}
-	var end int64
-	if err == nil {
-		end, err = lines.End(f, info.Size())
-	}
+	end, err := lines.End(f, info.Size())
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -269,5 +270,18 @@ func BenchmarkSince(b *testing.B) {
 				r.Close()
 			}
 		})
+	}
+}
+
+func TestC30_WhatIsNoFileIsNoLog(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Open(fifo); err == nil {
+		t.Error("a FIFO was opened for writing", l.Close())
+	}
+	if r, err := OpenReader(fifo); err == nil { // and nobody writes to it
+		t.Error("a FIFO was opened for reading", r.Close())
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // maxLine bounds what is taken for an event: a longer line is passed over as damage. The daemon writes none that
@@ -25,16 +27,12 @@ type Reader struct {
 
 // OpenReader opens the log at path. A log that is not there yet reads as empty.
 func OpenReader(path string) (*Reader, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	file, info, err := plainfile.Open(path, syscall.O_NOFOLLOW)
 	if errors.Is(err, os.ErrNotExist) {
 		return &Reader{}, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
 	}
 	return &Reader{file: file, size: info.Size()}, nil
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
+
+	"github.com/sessevents/sessevents/internal/plainfile"
 )
 
 // headSize is how much of a spec is looked at for its name.
@@ -19,10 +20,8 @@ func (p Places) Head(f Found) string {
 	var err error
 	if f.Builtin {
 		src, err = p.Builtin.Open(f.Path)
-	} else if isFile(f.Path) { // a pipe can be read only once
-		src, err = os.Open(f.Path)
-	} else {
-		return ""
+	} else { // a pipe can be read only once
+		src, _, err = plainfile.Open(f.Path, 0)
 	}
 	if err != nil {
 		return ""
