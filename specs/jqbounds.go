@@ -176,7 +176,7 @@ func fewPairs(v, x, name any) any {
 	case text || word: // which is found in one go
 	default:
 		if pairs(v, x) > maxPairs {
-			panic(tooMuch(fmt.Sprintf("%s would compare more than %d values", name, maxPairs)))
+			panic(tooMuch(fmt.Sprintf("%s would compare more than %d million values", name, maxPairs/1_000_000)))
 		}
 	}
 	return v
@@ -229,7 +229,7 @@ func fewCells(v any) any {
 		}
 	}
 	if len(rows)*longest > maxCellsJ {
-		panic(tooMuch(fmt.Sprintf("transpose would make more than %d values", maxCellsJ)))
+		panic(tooMuch(fmt.Sprintf("transpose would make more than %d million values", maxCellsJ/1_000_000)))
 	}
 	return v
 }
