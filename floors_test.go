@@ -99,3 +99,31 @@ func matches(patterns []string, name string) bool {
 		return ok && err == nil
 	})
 }
+
+// unlinked is what small programs must not hold, since each of these costs every start of one something before main
+// begins: docs/decisions/006 and 065.
+var unlinked = map[string][]string{
+	"cmd/sessevents": {
+		"net", "regexp", "os/exec", "crypto/tls", "text/template", "gopkg.in/yaml.v3", "github.com/alecthomas/kong",
+		"github.com/itchyny/gojq", "github.com/expr-lang/expr", module + "/specs", module + "/engine",
+	},
+	"cmd/csd-hook": {"net", "regexp", "os/exec", "crypto/tls", "text/template", "github.com/alecthomas/kong", "github.com/fsnotify/fsnotify"},
+}
+
+func TestWhatSmallProgramsDoNotLink(t *testing.T) {
+	for program, left := range unlinked {
+		out, err := exec.Command("go", "list", "-deps", "./"+program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := strings.Fields(string(out))
+		if len(linked) < 50 {
+			t.Fatalf("%s: only %d packages are listed", program, len(linked))
+		}
+		for _, p := range left {
+			if slices.Contains(linked, p) {
+				t.Errorf("%s links %s", program, p)
+			}
+		}
+	}
+}

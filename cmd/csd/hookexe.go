@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,7 +15,7 @@ const hookName = "csd-hook"
 // hookExe is the program that hooks are to call: csd-hook where that is installed with this csd and built from the same
 // version, else csd itself, which can do all that it can.
 func hookExe(csd string) string {
-	for _, path := range []string{filepath.Join(filepath.Dir(csd), hookName), filepath.Join(filepath.Dir(csd), "..", "libexec", hookName)} {
+	for _, path := range build.Companions(csd, hookName) {
 		if versionOf(path) == build.Version() {
 			return path
 		}

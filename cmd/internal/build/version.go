@@ -1,7 +1,10 @@
-// Package build says what the running program was built from.
+// Package build says what the running program was built from, and where its companions are.
 package build
 
-import "runtime/debug"
+import (
+	"path/filepath"
+	"runtime/debug"
+)
 
 // Version is the module's version where the program was installed by one, else the commit it was built from.
 func Version() string {
@@ -16,4 +19,11 @@ func Version() string {
 		}
 	}
 	return v
+}
+
+// Companions are the places where the program name is installed that belongs to the program at path: beside it, as
+// `go install` does, or in libexec, as a package does.
+func Companions(path, name string) []string {
+	dir := filepath.Dir(path)
+	return []string{filepath.Join(dir, name), filepath.Join(dir, "..", "libexec", name)}
 }

@@ -80,7 +80,7 @@ func become(w client.World) int {
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
 	}
-	places := []string{filepath.Join(filepath.Dir(self), Core), filepath.Join(filepath.Dir(self), "..", "libexec", Core)}
+	places := build.Companions(self, Core)
 	env := append(os.Environ(), client.CalledBy+"="+build.Version())
 	if _, set := os.LookupEnv(processors); !set && lintsOneFile(os.Args[1:]) {
 		env = append(env, processors+"=1")
