@@ -128,6 +128,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 		c.rule(rs)
 	}
 	c.rest()
+	c.tests()
 	c.out.shape = c.shape()
 	c.narrow()
 	found := c.found.Sort()
@@ -207,7 +208,7 @@ func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names
 	}
 	if f.Check != nil && !c.found[before:].HasErrors() {
 		if err := f.Check(raw); err != nil {
-			c.fault(st.fetcher.n, "fetch", err.Error(), "")
+			c.fault(c.faultOf(st, err.Error()), "fetch", err.Error(), "")
 		}
 	}
 	c.out.steps = append(c.out.steps, out)

@@ -70,7 +70,7 @@ func specKeys() []keyOf[Spec] {
 		{row{name: "item", kind: kindItem, help: "The type of an item, or names with types: what it may say in a text."}, func(r *reader, n *yaml.Node, s *Spec) { s.item = r.itemType(n, true) }},
 		{row{name: "key", kind: kindExpr, help: "The identity of an item, a string or a number: a cursor is kept per key."}, func(r *reader, n *yaml.Node, s *Spec) { s.key = r.expr(n) }},
 		{row{name: "cursor", kind: kindExpr, help: "What is remembered for the next poll: any JSON value. Default: `item`."}, func(r *reader, n *yaml.Node, s *Spec) { s.cursor = r.expr(n) }},
-		{row{name: "url", kind: kindTemplate, help: "The URL of every event that has none of its own."}, func(r *reader, n *yaml.Node, s *Spec) { s.url = r.str(n) }},
+		{row{name: "url", kind: kindTemplate, help: "The URL of every event that has none of its own."}, func(r *reader, n *yaml.Node, s *Spec) { s.url = r.says(n) }},
 		{row{name: "rules", kind: kindListOf, need: true, help: "When an event happens, and what it says.", sub: func() []row { return rowsOf(ruleKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { s.rules = list(r, n, "rules", "rule", r.rule) }},
 		{row{name: "busy", kind: kindExpr, help: "Whether the next poll follows soon; sees `events`, `waiting` (how many), `items`, `cursor`, `target`. Default: `events > 0`."}, func(r *reader, n *yaml.Node, s *Spec) { s.busy = r.expr(n) }},
 		{row{name: "done", kind: kindExpr, help: "Whether the target is finished: one last note, then it is unwatched."}, func(r *reader, n *yaml.Node, s *Spec) { s.done = r.expr(n) }},
@@ -112,7 +112,7 @@ func flagKeys() []keyOf[flagSpec] {
 func requireKeys() []keyOf[requireSpec] {
 	return []keyOf[requireSpec]{
 		{row{name: "that", kind: kindExpr, need: true, help: "What must hold; sees `target`."}, func(r *reader, n *yaml.Node, v *requireSpec) { v.that = r.expr(n) }},
-		{row{name: "else", kind: kindString, need: true, help: "The refusal, in the words of the source."}, func(r *reader, n *yaml.Node, v *requireSpec) { v.orElse = r.str(n) }},
+		{row{name: "else", kind: kindString, need: true, help: "The refusal, in the words of the source."}, func(r *reader, n *yaml.Node, v *requireSpec) { v.orElse = r.says(n) }},
 	}
 }
 
@@ -134,8 +134,8 @@ func ruleKeys() []keyOf[ruleSpec] {
 		}},
 		{row{name: "kind", kind: kindName, need: true, help: "The kind of the event: `[a-z0-9-]+`."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.kind = r.kindWord(n) }},
 		{row{name: "level", kind: kindWord, words: levels, help: "`alert` (default) is delivered, `note` is only logged."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.level = r.word(n, levels) }},
-		{row{name: "text", kind: kindTemplate, need: true, help: "What the event says: target, and spoken values of item and cursor."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.text = r.str(n) }},
-		{row{name: "url", kind: kindTemplate, help: "Where to look."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.url = r.str(n) }},
+		{row{name: "text", kind: kindTemplate, need: true, help: "What the event says: target, and spoken values of item and cursor."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.text = r.says(n) }},
+		{row{name: "url", kind: kindTemplate, help: "Where to look."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.url = r.says(n) }},
 		{row{name: "fields", kind: kindTexts, help: "Further members of the event, by name."}, func(r *reader, n *yaml.Node, v *ruleSpec) { v.fields = r.fields(n) }},
 	}
 }
@@ -144,14 +144,14 @@ func clearedKeys() []keyOf[clearedSpec] {
 	return []keyOf[clearedSpec]{
 		{row{name: "kind", kind: kindName, need: true, help: "The kind of the event."}, func(r *reader, n *yaml.Node, v *clearedSpec) { v.kind = r.kindWord(n) }},
 		{row{name: "level", kind: kindWord, words: levels, help: "`alert` (default) or `note`."}, func(r *reader, n *yaml.Node, v *clearedSpec) { v.level = r.word(n, levels) }},
-		{row{name: "text", kind: kindTemplate, need: true, help: "What the event says."}, func(r *reader, n *yaml.Node, v *clearedSpec) { v.text = r.str(n) }},
+		{row{name: "text", kind: kindTemplate, need: true, help: "What the event says."}, func(r *reader, n *yaml.Node, v *clearedSpec) { v.text = r.says(n) }},
 	}
 }
 
 func summaryKeys() []keyOf[summarySpec] {
 	return []keyOf[summarySpec]{
 		{row{name: "when", kind: kindExpr, help: "Whether the line stands; sees `cursor` and `target`. Default: always."}, func(r *reader, n *yaml.Node, v *summarySpec) { v.when = r.expr(n) }},
-		{row{name: "text", kind: kindTemplate, need: true, help: "The line."}, func(r *reader, n *yaml.Node, v *summarySpec) { v.text = r.str(n) }},
+		{row{name: "text", kind: kindTemplate, need: true, help: "The line."}, func(r *reader, n *yaml.Node, v *summarySpec) { v.text = r.says(n) }},
 	}
 }
 

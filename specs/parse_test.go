@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,12 +145,43 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"a word that never is in a list", "n: count, prose: text}\nrules:\n  - when: changed", "n: [open, closed], prose: text}\nrules:\n  - when: item.n in [\"open\", \"shut\"]", "9:30 never-holds"},
 		{"never, whatever comes", "when: changed", "when: 1 > 2", "9:11 never-holds"},
 		{"a count is no string", "when: changed", "when: item.n in [1, \"1\"]", "9:25 never-holds"},
-		{"an item that is gone", "when: changed", "when: gone && item.n != 1", "11:14 absent"},
+		{"an item that is gone", "when: changed", "when: gone", "11:14 absent"},
+		{"nothing of what is gone", "when: changed", "when: gone && item != nil", "9:19 never-holds"},
+		{"a member of what is gone", "when: changed", "when: item.n != 1 && gone", "9:11 never-holds"},
+		{"more of what is gone", "when: changed", "when: gone && (item.n > 1 || !item.id) ", "9:20 never-holds"},
+		{"a cursor at the first poll", "when: changed", "when: first && cursor.n == 1", "9:20 never-holds"},
+		{"what is gone may be looked for", "when: changed", "when: gone && (item == nil || item.n > 1) && item?.n == nil && (item?.n ?? 1) == 1 && cursor.n > 1", "11:14 absent"},
+		{"no text", trapText, `text: ""`, "11:11 empty-text"},
+		{"a blank text", trapText, `text: "  "`, "11:11 empty-text"},
+		{"no url", trapText, `text: x
+    url: ''`, "12:10 empty-text"},
+		{"no text of what is cleared", trapText, `text: x
+    until: gone
+    cleared: {kind: a, text: ""}`, "13:30 empty-text"},
+		{"no refusal", "{args: [path]}", `{args: [path], require: [{that: "true", else: ""}]}`, "4:55 empty-text"},
+		{"a function", "when: changed", "when: lenn(items) > 1", "9:11 unknown-name"},
 		{"a cursor that is not there yet", "when: changed\n    kind: changed\n    text: \"${item.id}\"", "when: appeared\n    kind: changed\n    url: https://x/${cursor.n}\n    text: \"${item.id} ${cursor?.n}\"", "11:22 absent"},
 		{"what may be there or not", "when: changed\n    kind: changed\n    text: \"${item.id}\"", "when: gone || changed\n    kind: changed\n    text: \"${item.id} ${item?.n ?? cursor.n}\"", ""},
 		{"two that exclude each other", "when: changed", "when: appeared && item.n > 1 && changed", "9:37 never-holds"},
 		{"appeared in a stream", "fetch: {stat: {path: \"${target.path}\"}}\nextract: .size", "fetch: {jsonl-tail: {path: /x}}", "8:11 never-holds"},
 	})
+}
+
+// TestAFetchersOwnCheckPointsAtTheOption: the check tells the option by its words alone.
+func TestAFetchersOwnCheckPointsAtTheOption(t *testing.T) {
+	for _, row := range []struct{ by, want string }{
+		{`{http: {url: "http://h/", accept: [200, 20]}}`, "5:43"},
+		{`{exec: {command: [a], accept: [0, 256]}}`, "5:39"},
+		{`{http: {url: "http://h/", headers: {A: b, If-None-Match: x}}}`, "5:50"},
+		{`{http: {url: "http://h/", body: a, json: b}}`, "5:9"},
+		{"{http: {url: \"http://h/\"}}\ndefaults: {http: {accept: [99]}}", "6:28"},
+	} {
+		_, _, found := specs.Check("spec.yaml", []byte(strings.Replace(base, `{stat: {path: "${target.path}"}}`, row.by, 1)), real)
+		found = slices.DeleteFunc(found, func(d specs.Diagnostic) bool { return d.Severity == specs.Warning })
+		if len(found) != 1 || found[0].Code != "fetch" || fmt.Sprintf("%d:%d", found[0].Line, found[0].Column) != row.want {
+			t.Errorf("%s: %+v, want %s", row.by, found, row.want)
+		}
+	}
 }
 
 func TestC15_FilesThatAreNoSpec(t *testing.T) {
@@ -215,6 +247,9 @@ func TestHints(t *testing.T) {
 		{"fetch: {stat:", "fetch: {sat:", "did you mean `stat`?"},
 		{"when: changed", "when: item.n = 1", "compare with `==`"},
 		{"extract: .size", "extract: .x | lenght", "did you mean `length`?"},
+		{"when: changed", "when: lenn(items) > 1", "did you mean `len`?"},
+		{"when: changed", "when: startswith(item.id, 'a')", "it is an operator: `a startsWith b`"},
+		{"${item.id}", "${uper(item.id)}", "did you mean `upper`?"},
 	} {
 		src := strings.Replace(base, row.line, row.by, 1)
 		s, found := specs.Parse("spec.yaml", []byte(src))

@@ -229,6 +229,15 @@ func (r *reader) str(n *yaml.Node) text {
 	return text{s: n.Value, n: n}
 }
 
+// says reads a string that somebody reads: an empty one says nothing.
+func (r *reader) says(n *yaml.Node) text {
+	t := r.str(n)
+	if t.set() && strings.TrimSpace(t.s) == "" {
+		r.fault(n, "empty-text", "this says nothing", "write what it says, or leave the key out where it need not stand")
+	}
+	return t
+}
+
 // expr reads the text of an expression or a jq program. true, false and numbers need no quotes there.
 func (r *reader) expr(n *yaml.Node) text {
 	if n.Kind == yaml.ScalarNode && (n.Tag == "!!bool" || n.Tag == "!!int" || n.Tag == "!!float") {

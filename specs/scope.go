@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 )
 
 // shape is what is known of a value before anything ran: its type, where it has one, and the names that it has.
@@ -272,10 +273,21 @@ func (c *checker) secret(name *ast.StringNode) *shape {
 	return &shape{is: valString, what: "secret." + name.Value}
 }
 
-// call refuses calls of what is no function; which functions there are is known to the library.
+var stringOperators = []string{"contains", "startsWith", "endsWith", "matches"}
+
+// call refuses calls of what is no function.
 func (c *checker) call(n *ast.CallNode) {
 	if id, ok := n.Callee.(*ast.IdentifierNode); ok && c.scope.names[id.Value] != nil {
 		c.fault(id, len(id.Value), "unknown-name", fmt.Sprintf("`%s` is a value here, not a function", id.Value), "write `"+id.Value+"`")
+	}
+	if id, ok := n.Callee.(*ast.IdentifierNode); ok && c.scope.names[id.Value] == nil && c.locals[id.Value] == nil {
+		hint := ""
+		if w := nearest(id.Value, slices.Concat(stringOperators, builtin.Names)); slices.Contains(stringOperators, w) {
+			hint = "it is an operator: `a " + w + " b`"
+		} else if w != "" {
+			hint = "did you mean `" + w + "`?"
+		}
+		c.fault(id, len(id.Value), "unknown-name", fmt.Sprintf("there is no function `%s`", id.Value), hint)
 	}
 	if m, ok := n.Callee.(*ast.MemberNode); ok {
 		c.method(c.walk(m.Node), m)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,7 @@ func (p *targetParser) names() *shape {
 // compileTarget makes the parser, and reports what is wrong with it.
 func (r *reader) compileTarget(s *Spec) *targetParser {
 	p := &targetParser{usage: slices.Clone(s.Usage)}
+	r.clashes(s.target)
 	for _, a := range s.target.args {
 		if !a.name.set() {
 			continue
@@ -75,11 +77,6 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 		ap := argParser{name: a.name.s, help: a.help}
 		if a.pattern.set() {
 			ap.pattern = regexp.MustCompile(`\A(?:` + a.pattern.s + `)\z`)
-			for _, g := range ap.pattern.SubexpNames() {
-				if g == a.name.s {
-					r.fault(a.pattern.n, "name", fmt.Sprintf("the group `%s` has the name of the argument", g), "call one of them differently")
-				}
-			}
 		}
 		p.args = append(p.args, ap)
 		if a.help != "" {
@@ -107,6 +104,38 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 	}
 	return p
 }
+
+// clashes notes the names that two parts of a target have: one of their values would be lost. Two arguments or two flags
+// of one name were noted when they were read.
+func (r *reader) clashes(t targetSpec) {
+	owner := map[string]string{}
+	for _, a := range t.args {
+		owner[a.name.s] = "an argument"
+	}
+	note := func(n *yaml.Node, at int, what, name string) {
+		if first := owner[name]; first != "" {
+			r.inside(n, at, len(name), Error, "name", fmt.Sprintf("%s `%s` has the name of %s", what, name, first), "call one of them differently")
+		}
+	}
+	for _, a := range t.args {
+		if !a.pattern.set() {
+			continue
+		}
+		for _, at := range groupName().FindAllStringSubmatchIndex(a.pattern.s, -1) {
+			if re, err := syntax.Parse(a.pattern.s, syntax.Perl); err == nil && group(re, a.pattern.s[at[2]:at[3]]) != nil { // else it stands in a class
+				note(a.pattern.n, at[2], "the group", a.pattern.s[at[2]:at[3]])
+				owner[a.pattern.s[at[2]:at[3]]] = "a group of `" + a.name.s + "`"
+			}
+		}
+	}
+	for _, f := range t.flags {
+		if f.name.set() {
+			note(f.name.n, 0, "the flag", f.name.s)
+		}
+	}
+}
+
+var groupName = lazily(`\(\?P?<(\w+)>`)
 
 func (f flagSpec) usage() string {
 	s := "  --" + f.name.s
