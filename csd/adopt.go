@@ -102,31 +102,52 @@ func (l *launching) retire(ctx context.Context) error {
 // adoptable checks that nobody has the session or the name, and looks whether there is a pane to take over.
 func (f *Fleet) adoptable(ctx context.Context, l *launching, id string) error {
 	name := l.worker.Name
-	if kind, ok := f.root.MarkerOf(name); ok && kind != l.kind {
-		return failf("choose another name, or csd prune", "%s is the name of a worker of %s", name, kind)
-	}
-	if other, err := f.root.Find(id); err == nil {
-		w, err := f.workerOf(other)
-		if err != nil {
-			return err
-		}
-		if _, err := w.pane(ctx); err == nil {
-			return failf("csd --worker "+other.TmuxName+" status tells more", "session %s belongs to the worker %s, which runs", id, other.TmuxName)
-		}
-	}
 	pane, err := l.server.Pane(ctx, name)
 	switch {
 	case errors.Is(err, tmux.ErrNoSession):
-		return nil
 	case errors.Is(err, tmux.ErrNoPane):
 		return failf("end it, or choose another name", "the tmux session %s has lost the pane of its worker", name)
 	case err != nil:
 		return err
+	default:
+		if root := f.foreignRoot(pane, name); root != "" {
+			return failf("choose another name", "a worker of the folder %s runs in the tmux session %s", root, name)
+		}
+		l.pane, l.inPane = pane, true
 	}
-	if _, known := f.root.Find(name); known == nil && pane.Owner == pane.ID && !pane.Dead {
-		return failf(fmt.Sprintf("end it: csd --worker %s stop", name), "the worker %s runs already", name)
+	if err := f.unused(ctx, l, id); err != nil {
+		return err
 	}
-	l.pane, l.inPane = pane, true
+	return f.free(ctx, name, l.pane.PID)
+}
+
+// unused checks that no worker runs that has the session, and that it is one of the harness that is to take it up. Where
+// a worker of another name had it, its files of the session are put where the harness finds them.
+func (f *Fleet) unused(ctx context.Context, l *launching, id string) error {
+	other, err := f.known(id)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		switch _, err := other.pane(ctx); {
+		case err == nil:
+			return failf("csd --worker "+other.name+" status tells more", "session %s belongs to the worker %s, which runs", id, other.name)
+		case !errors.Is(err, errGone):
+			return &Error{Text: fmt.Sprintf("session %s belongs to the worker %s, which may run still", id, other.name), Err: err}
+		case other.meta.Harness != l.kind:
+			return failf("take it up so: "+other.adoptWords(), "session %s is one of %s", id, other.meta.Harness)
+		}
+	}
+	named, err := f.known(l.worker.Name)
+	if err != nil {
+		return err
+	}
+	if named != nil && named.meta.Harness != l.kind && named.name == l.worker.Name {
+		return failf("choose another name", "%s is the name of a worker of %s", named.name, named.meta.Harness)
+	}
+	if other != nil && other.name != l.worker.Name {
+		return other.harness.Keep(ctx, other.forHarness(), other.meta)
+	}
 	return nil
 }
 
@@ -152,7 +173,7 @@ func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
 		}
 		if _, err := l.server.Respawn(ctx, l.pane.Target(), l.dir, []string{shell}); err != nil {
 			errs = append(errs, err)
-		} else if err := l.server.RemainOnExit(ctx, l.pane.Target(), false); err != nil {
+		} else if err := errors.Join(l.server.RemainOnExit(ctx, l.pane.Target(), false), l.server.Disown(ctx, l.worker.Name)); err != nil {
 			errs = append(errs, err)
 		}
 	} else if l.pane.ID != "" {

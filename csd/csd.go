@@ -77,13 +77,16 @@ const (
 // Error is a failure as a user should read it.
 type Error struct {
 	Kind Kind
-	Text string // what is wrong
+	Text string // what is wrong; may be empty where the cause says it
 	Hint string // what to do; may be empty
 	Err  error  // the cause; may be nil
 }
 
 // Error is the text, with the cause behind it.
 func (e *Error) Error() string {
+	if e.Text == "" && e.Err != nil {
+		return e.Err.Error()
+	}
 	if e.Err != nil {
 		return e.Text + ": " + e.Err.Error()
 	}

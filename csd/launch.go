@@ -51,11 +51,14 @@ func (f *Fleet) Launch(ctx context.Context, o LaunchOptions) (Launched, error) {
 	if l.kind == "claude" {
 		l.worker.SessionID = newID()
 	}
-	if _, err := l.server.Pane(ctx, o.Name); !errors.Is(err, tmux.ErrNoSession) {
+	if pane, err := l.server.Pane(ctx, o.Name); !errors.Is(err, tmux.ErrNoSession) {
 		if err != nil && !errors.Is(err, tmux.ErrNoPane) {
 			return Launched{}, err
 		}
-		return Launched{}, failf(fmt.Sprintf("choose another name, or end it: csd --worker %s stop", o.Name), "a tmux session %s exists already", o.Name)
+		return Launched{}, f.taken(ctx, o.Name, pane)
+	}
+	if err := f.free(ctx, o.Name, 0); err != nil {
+		return Launched{}, err
 	}
 	if err := f.clear(ctx, o.Name); err != nil {
 		return Launched{}, err
@@ -137,20 +140,6 @@ func folder(dir string) (string, error) {
 		return "", failf("", "%s is no folder", abs)
 	}
 	return filepath.EvalSymlinks(abs)
-}
-
-// clear removes what a worker of that name, gone now, left behind. What it said is kept where its harness keeps it.
-func (f *Fleet) clear(ctx context.Context, name string) error {
-	w, err := f.Worker(name)
-	if err != nil {
-		return nil //nolint:nilerr // there is none
-	}
-	if w.registered {
-		if err := w.harness.Keep(ctx, w.forHarness(), w.meta); err != nil {
-			f.note("note: the session of the worker %s that was here before is not kept: %v", name, err)
-		}
-	}
-	return w.remove()
 }
 
 // register writes down who the worker is, before its client runs: a hook writes only for a worker that is known.
@@ -322,14 +311,6 @@ func newID() string {
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// forHarness is the worker as its harness knows it.
-func (w *Worker) forHarness() harness.Worker {
-	return harness.Worker{
-		Name: w.name, CWD: w.meta.CWD, SessionID: w.meta.SessionID, Home: w.fleet.root.Home(w.name), Root: w.fleet.root,
-		Getenv: w.fleet.Getenv, Environ: w.fleet.Environ,
-	}
 }
 
 // remove removes every file of the worker.

@@ -38,7 +38,7 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 	parallel.Each(len(workers), func(i int) {
 		w := workers[i]
 		pane, err := tmux.Find(servers[w.meta.TmuxSocket][w.name], w.name)
-		list[i], errs[i] = w.status(ctx, pane, err == nil && !pane.Dead)
+		list[i], errs[i] = w.status(ctx, pane, err == nil && runs(pane))
 		if errs[i] == nil && o.Detail && (o.All || list[i].State != Gone) {
 			errs[i] = w.detail(ctx, &list[i])
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/harness"
 	"github.com/sessevents/sessevents/csd/transcript"
-	"github.com/sessevents/sessevents/internal/shellwords"
 )
 
 // EventsOptions say which events to read.
@@ -271,10 +270,7 @@ func (w *Worker) Handoff(ctx context.Context) (string, error) {
 	} else if err != nil {
 		return "", err
 	}
-	attach := "tmux attach -t =" + w.name
-	if own, err := w.fleet.server("").SocketPath(ctx); w.meta.TmuxSocket != "" && (err != nil || own != w.meta.TmuxSocket) {
-		attach = fmt.Sprintf("tmux -S %s attach -t =%s", shellwords.Quote(w.meta.TmuxSocket), w.name)
-	}
+	attach := w.attachWords(ctx)
 	return fmt.Sprintf(`Worker %s (%s) runs in the tmux session %s.
 
 Take over:   %s

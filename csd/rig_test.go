@@ -158,6 +158,21 @@ func (r *rig) tmux(words ...string) *exec.Cmd {
 	return cmd
 }
 
+// elsewhere is the caller in another place, where tmux talks to another server. back is the first place.
+func (r *rig) elsewhere(name string) (back func()) {
+	r.Helper()
+	other, here := filepath.Join(r.dir, name), r.env["TMUX_TMPDIR"]
+	if os.Mkdir(other, 0o700) == nil {
+		r.Cleanup(func() {
+			cmd := r.tmux("kill-server")
+			cmd.Env = append(cmd.Env, "TMUX_TMPDIR="+other)
+			_ = cmd.Run() // there may be none
+		})
+	}
+	r.with("TMUX_TMPDIR", other)
+	return func() { r.with("TMUX_TMPDIR", here) }
+}
+
 // launch starts a worker that must start.
 func (r *rig) launch(kind, name string) *csd.Worker {
 	r.Helper()
@@ -273,4 +288,13 @@ func (r *rig) writeJSON(path string, v any) {
 	r.must(err)
 	r.must(os.MkdirAll(filepath.Dir(path), 0o700))
 	r.must(os.WriteFile(path, b, 0o600))
+}
+
+// hints checks what a failed call tells a user to do.
+func (r *rig) hints(err error, words string) {
+	r.Helper()
+	var ours *csd.Error
+	if !errors.As(err, &ours) || !strings.Contains(ours.Hint, words) {
+		r.Errorf("%v has no hint with %q: %+v", err, words, ours)
+	}
 }

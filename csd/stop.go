@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -45,7 +43,7 @@ func (w *Worker) Stop(ctx context.Context, o StopOptions) (Stopped, error) {
 	done := Stopped{Name: w.name, SessionID: w.meta.SessionID}
 	pane, err := w.server().Pane(ctx, w.name)
 	switch {
-	case errors.Is(err, tmux.ErrNoSession), errors.Is(err, tmux.ErrNoPane): // a person's pane may keep the session: that stays
+	case errors.Is(err, tmux.ErrNoSession), errors.Is(err, tmux.ErrNoPane), err == nil && pane.Owner != pane.ID: // what a person has in the session stays
 		if done.Killed, done.Survivors, err = endAll(w.processes(0)); err != nil {
 			return done, err
 		}
@@ -85,64 +83,6 @@ func (w *Worker) end(ctx context.Context, pane tmux.Pane, done Stopped) (Stopped
 	return done, err
 }
 
-// mark is the variable by which everything that a worker started is known, even what has left its process tree.
-func (w *Worker) mark() []string {
-	return []string{"CSD_TMUX_NAME=" + w.name, "CSD_WORKER_DIR=" + w.fleet.root.Path()}
-}
-
-// found is a process that was seen at a moment; its token tells it from a later one of the same number.
-type found struct {
-	proc.Process
-	token string
-}
-
-// processes are those of the worker: its client, what descends from it, and what bears its mark. The client's pid is 0
-// where it is gone. A tmux server that the worker happened to start, with whatever else lives in it, is no part of it.
-func (w *Worker) processes(client int) (list []found) {
-	table, err := proc.Table()
-	if err != nil {
-		return nil
-	}
-	ours := map[int]bool{}
-	if client > 0 { // what has the parent 0 is the system's
-		ours[client] = true
-		for _, p := range proc.Tree(table, client) {
-			ours[p.PID] = true
-		}
-	}
-	mark := w.mark()
-	for _, p := range table {
-		if ours[p.PID] || p.PID == os.Getpid() { // a worker may stop itself
-			continue
-		}
-		env, err := proc.Environ(p.PID)
-		if err != nil || !slices.Contains(env, mark[0]) || !slices.Contains(env, mark[1]) {
-			continue
-		}
-		ours[p.PID] = true
-		for _, child := range proc.Tree(table, p.PID) {
-			ours[child.PID] = true
-		}
-	}
-	for _, p := range table {
-		if strings.HasPrefix(p.Name, "tmux") && ours[p.PID] {
-			delete(ours, p.PID)
-			for _, child := range proc.Tree(table, p.PID) {
-				delete(ours, child.PID)
-			}
-		}
-	}
-	for _, p := range table {
-		if !ours[p.PID] {
-			continue
-		}
-		if token, err := proc.StartToken(p.PID); err == nil {
-			list = append(list, found{p, token})
-		}
-	}
-	return list
-}
-
 // endAll ends those that still run, asking first. It returns what it had to end and what did not end.
 func endAll(list []found) (ended, survivors []proc.Process, err error) {
 	running := alive(list)
@@ -160,7 +100,9 @@ func endAll(list []found) (ended, survivors []proc.Process, err error) {
 				}
 			}
 		}
-		running = awaitEnds(running, killGrace)
+		ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+		running = awaitEnds(ctx, running)
+		cancel()
 		if len(running) == 0 {
 			return ended, nil, err
 		}
@@ -182,10 +124,8 @@ func alive(list []found) []found {
 	})
 }
 
-// awaitEnds returns those that still run when the time is over.
-func awaitEnds(list []found, grace time.Duration) []found {
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
+// awaitEnds returns those that still run when ctx is done.
+func awaitEnds(ctx context.Context, list []found) []found {
 	for _, p := range list {
 		if proc.Same(p.PID, p.token) {
 			_ = proc.WaitExit(ctx, p.PID)
@@ -197,9 +137,7 @@ func awaitEnds(list []found, grace time.Duration) []found {
 // takeDown removes what the worker has on disk.
 func (w *Worker) takeDown(ctx context.Context, o StopOptions) error {
 	var errs []error
-	if err := w.harness.Return(ctx, w.forHarness()); err != nil {
-		w.fleet.note("note: a renewed login of worker %s is not copied back: %v", w.name, err)
-	}
+	w.giveBack(ctx)
 	switch {
 	case o.Keep && w.registered:
 		if err := w.harness.Keep(ctx, w.forHarness(), w.meta); err != nil {

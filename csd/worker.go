@@ -31,7 +31,10 @@ func (f *Fleet) Worker(handle string) (*Worker, error) {
 		return f.workerOf(m)
 	}
 	var unknown *store.UnknownError
-	if !errors.As(err, &unknown) || !store.ValidName(handle) {
+	if !errors.As(err, &unknown) {
+		return nil, err
+	}
+	if !store.ValidName(handle) {
 		return nil, unknownWorker(err)
 	}
 	kind, ok := f.root.MarkerOf(handle)
@@ -56,7 +59,7 @@ func (f *Fleet) unregistered(name, kind string) (*Worker, error) {
 }
 
 func unknownWorker(err error) error {
-	return &Error{Text: err.Error(), Hint: "csd list --all shows every worker"}
+	return &Error{Hint: "csd list --all shows every worker", Err: err}
 }
 
 func (f *Fleet) workerOf(m store.Meta) (*Worker, error) {
@@ -116,11 +119,14 @@ func (w *Worker) pane(ctx context.Context) (tmux.Pane, error) {
 		return p, errGone
 	case err != nil:
 		return p, err
-	case p.Dead:
+	case !runs(p):
 		return p, errGone
 	}
 	return p, nil
 }
+
+// runs reports whether a client runs in a pane: one that others made, as a tool that restores tmux does, holds a shell.
+func runs(p tmux.Pane) bool { return !p.Dead && p.Owner == p.ID }
 
 var errGone = errors.New("its client does not run")
 
@@ -128,7 +134,7 @@ var errGone = errors.New("its client does not run")
 func (w *Worker) gone() error {
 	hint := "csd prune removes what it left"
 	if w.registered {
-		hint = fmt.Sprintf("csd adopt takes session %s up again; csd prune removes what it left", w.meta.SessionID)
+		hint = "take its session up again: " + w.adoptWords()
 	}
 	return failf(hint, "worker %s is gone: its client does not run any more", w.name)
 }

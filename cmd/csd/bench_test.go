@@ -64,7 +64,8 @@ func newBenchFleet(b *testing.B, workers int) *benchFleet {
 	})
 	f.must(err)
 	for i := range workers {
-		f.must(f.tmux("-f", "/dev/null", "new-session", "-d", "-s", workerName(i), "-x", "80", "-y", "24", "exec sleep 100000").Run())
+		f.must(f.tmux("-f", "/dev/null", "new-session", "-d", "-s", workerName(i), "-x", "80", "-y", "24", "exec sleep 100000",
+			";", "set-option", "-F", "-t", "="+workerName(i)+":", "@csd_pane", "#{pane_id}").Run())
 	}
 	socket, err := f.tmux("display-message", "-p", "#{socket_path}").Output()
 	f.must(err)

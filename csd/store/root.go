@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
+// DefaultPath is the root where the environment names none.
 const (
-	defaultRoot = "/tmp/csd-workers"
+	DefaultPath = "/tmp/csd-workers"
 	compatLink  = "/tmp/claude-workers"
 )
 
@@ -25,7 +26,7 @@ type Root struct{ path string }
 func Open(getenv func(string) string) (*Root, error) {
 	path := getenv("CSD_WORKER_DIR")
 	if path == "" {
-		return openDefault(defaultRoot, compatLink)
+		return openDefault(DefaultPath, compatLink)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -121,6 +121,15 @@ func (s *Server) RemainOnExit(ctx context.Context, t Target, on bool) error {
 	return gone(err)
 }
 
+// Disown forgets that a pane of the session was started by [Server.New] or [Server.Respawn].
+func (s *Server) Disown(ctx context.Context, session string) error {
+	target, err := Target{Session: session}.spell()
+	if err == nil {
+		_, err = s.run(ctx, nil, "set-option", "-u", "-t", target, ownerOption)
+	}
+	return gone(err)
+}
+
 // Kill ends a session, all of its panes with it.
 func (s *Server) Kill(ctx context.Context, session string) error {
 	if _, err := (Target{Session: session}).spell(); err != nil {
