@@ -75,7 +75,7 @@ func TestEndReachesOtherGroupsOfTheSession(t *testing.T) {
 		t.Skip("the system does not tell who is in a session")
 	}
 	for _, grace := range []time.Duration{0, 5 * time.Second} {
-		for _, script := range []string{"set -m; sleep 100 & echo ready; wait", "timeout 100 sleep 100 | sleep 100 & echo ready; wait"} {
+		for _, script := range []string{"exec bash -c 'set -m; (echo ready; sleep 100) & wait'", "timeout 100 sh -c 'echo ready; sleep 100' & wait"} {
 			g, out := start(t, script)
 			if line, err := out.ReadString('\n'); line != "ready\n" {
 				t.Fatal(line, err)
