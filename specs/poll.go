@@ -92,7 +92,7 @@ func (s *Source) ask(ctx context.Context, t *turn) (answers, error) {
 		return out, err
 	}
 	env["cursor"] = s.cursorType.typed(raw)
-	docs := map[string]any{}
+	docs, known := map[string]any{}, map[string]int{}
 	for _, st := range s.steps {
 		if st.when != nil {
 			ok, err := st.when.holds(env)
@@ -117,12 +117,14 @@ func (s *Source) ask(ctx context.Context, t *turn) (answers, error) {
 			out.positions[st.name] = a.Position
 		}
 		docs[st.name], env[st.name] = a.Doc, a.Doc
+		known[st.name] = len(out.secrets)
 		out.doc = a.Doc
 	}
 	if s.several {
-		all := newBlotter(out.secrets) // a step may have said what only a later one names
 		for name, doc := range docs {
-			docs[name] = all.blot(doc)
+			if known[name] < len(out.secrets) { // a step may have said what only a later one names
+				docs[name] = newBlotter(out.secrets).blot(doc)
+			}
 		}
 		out.doc = docs
 	}
