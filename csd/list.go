@@ -51,6 +51,7 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 			list[i].Name = "" // stopped just now
 			continue
 		}
+		list[i].Error = err.Error()
 		f.note("note: worker %s: %v", workers[i].name, err)
 	}
 	list = slices.DeleteFunc(list, func(s Status) bool { return s.Name == "" })

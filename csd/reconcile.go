@@ -31,7 +31,7 @@ func (w *Worker) reconcile(ctx context.Context, alive bool, live harness.Live) (
 		return false, nil // nothing was ever told of it
 	}
 	path := w.transcript()
-	err = w.fleet.root.UpdateState(ctx, w.name, func(s *store.State) error {
+	err = w.updateState(ctx, func(s *store.State) error {
 		if path != s.Transcript {
 			s.Transcript, s.Offset, s.TerminalsOffset, s.Terminals = path, 0, 0, nil
 		}
@@ -53,6 +53,9 @@ func (w *Worker) reconcile(ctx context.Context, alive bool, live harness.Live) (
 		s.Dead = time.Time{}
 		return w.reportBrokenOff(live)
 	})
+	if store.NoRoom(err) { // for the event: it is told when there is, and what is told already can be read
+		return alive, nil
+	}
 	return later, err
 }
 

@@ -41,7 +41,7 @@ type Status struct {
 	Transcript   string       `json:"transcript,omitempty"`  // what was said
 	TmuxSocket   string       `json:"tmux_socket,omitempty"` // of the server that has its session
 	Registered   bool         `json:"registered"`            // false: it has no session id before its first prompt
-	Unreachable  string       `json:"unreachable,omitempty"` // why tmux could not be asked
+	Error        string       `json:"error,omitempty"`       // why not all of this is known; then turns, for one, may be more
 	pane         tmux.Pane    `json:"-"`
 	live         harness.Live `json:"-"`
 }

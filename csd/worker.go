@@ -21,7 +21,8 @@ type Worker struct {
 	harness harness.Harness
 	// registered says that the worker has a session id. One of Codex has none before its first prompt.
 	registered bool
-	meta       store.Meta // without a session id while it is not registered
+	meta       store.Meta   // without a session id while it is not registered
+	unkept     *store.State // see updateState; nil where it was kept
 }
 
 // Worker finds a worker by its name or its session id.
@@ -76,6 +77,7 @@ func (w *Worker) again() error {
 	if err != nil {
 		return err
 	}
+	now.unkept = w.unkept
 	*w = *now
 	return nil
 }

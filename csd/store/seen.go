@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/sessevents/sessevents/csd/event"
@@ -37,14 +38,8 @@ func (r *Root) State(name string) (State, error) {
 	}
 	var s State
 	data, err := readFile(r.file(name+stateEnd), maxFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return State{}, nil
-	}
-	if err != nil {
-		return State{}, fmt.Errorf("read state: %w", err)
-	}
-	if json.Unmarshal(data, &s) != nil {
-		return State{}, nil // lost; see State
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return State{}, nil // there is none, or it is lost; see State
 	}
 	return s, nil
 }
@@ -70,16 +65,51 @@ func (r *Root) putState(name string, s State) error {
 
 // UpdateState gives change the state of a worker, and keeps what it made of it. No other process does so meanwhile, so
 // that what change does besides, as appending a turn's missing end, is done once. On an error of change nothing is
-// kept.
+// kept. A *NotKeptError comes after change went well.
 func (r *Root) UpdateState(ctx context.Context, name string, change func(*State) error) error {
-	return r.with(ctx, name, lockState, func() error {
-		s, err := r.State(name)
+	ran := false
+	update := func() (s State, err error) {
+		if s, err = r.State(name); err != nil {
+			return s, err
+		}
+		ran = true
+		return s, change(&s)
+	}
+	err := r.with(ctx, name, lockState, func() error {
+		s, err := update()
 		if err != nil {
 			return err
 		}
-		if err := change(&s); err != nil {
+		err = r.putState(name, s)
+		if unknown := (*UnknownError)(nil); err == nil || errors.As(err, &unknown) {
 			return err
 		}
-		return r.putState(name, s)
+		return &NotKeptError{err}
 	})
+	if !ran && NoRoom(err) { // for the lock's file; then nobody else has one
+		if _, err := update(); err != nil {
+			return err
+		}
+		return &NotKeptError{err}
+	}
+	return err
+}
+
+// NotKeptError says that what was made of a state could not be written. What is known of the worker is not less for
+// that; the next look costs more.
+type NotKeptError struct{ Err error }
+
+func (e *NotKeptError) Error() string { return "keep state: " + e.Err.Error() }
+
+func (e *NotKeptError) Unwrap() error { return e.Err }
+
+// NoRoom reports whether an error says that nothing can be written at some place, for now: the disk is full, or is not
+// to be written.
+func NoRoom(err error) bool {
+	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, os.ErrPermission} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
 }
