@@ -29,9 +29,16 @@ func entry(line string) (text string, chosen bool) {
 	return text, chosen
 }
 
+// place is where the cursor of a menu stands: in which dialog, and how many lines above or below the entry that is wanted.
+type place struct {
+	dialog string
+	off    int
+}
+
 // move says which key brings the cursor of the menu with the dialog's text nearer to want: "Down", "Up", or "Enter"
-// when it is there. It is empty where the screen does not show that dialog, its entry and the cursor.
-func (d dialog) move(screen string) string {
+// when it is there, and where the cursor is. The key is empty where the screen does not show that dialog, its entry and
+// the cursor.
+func (d dialog) move(screen string) (key string, at place) {
 	lines := visible(screen)
 	from := -1
 	for i, line := range lines {
@@ -40,7 +47,7 @@ func (d dialog) move(screen string) string {
 		}
 	}
 	if from < 0 {
-		return ""
+		return "", place{}
 	}
 	cursor, want := -1, -1
 	for i, line := range lines[from:] {
@@ -52,28 +59,29 @@ func (d dialog) move(screen string) string {
 			want = i
 		}
 	}
+	at = place{d.text, want - cursor}
 	switch {
 	case cursor < 0 || want < 0:
-		return ""
+		return "", place{}
 	case cursor < want:
-		return "Down"
+		return "Down", at
 	case cursor > want:
-		return "Up"
+		return "Up", at
 	}
-	return "Enter"
+	return "Enter", at
 }
 
-// answering presses the keys of known dialogs, one at a time: the next only when the screen has changed since, or
-// when a while has passed in which the client may have lost it.
+// answering presses the keys of known dialogs, one at a time: the next only when the cursor has moved since, or when a
+// while has passed in which the client may have lost it. What else changes on the screen says nothing of the key.
 type answering struct {
 	dialogs []dialog
 	pressed time.Time
-	before  string // the screen that the last key was meant for
+	before  place // where the cursor was when the last key was pressed
 	count   int
 	// doubled says that a key was pressed again that seemed to be lost. Where it only came late, the client will take it
-	// twice, and a menu that begins anew behind its end is then at another entry: so Enter waits until the screen has stood.
+	// twice, and a menu that begins anew behind its end is then at another entry: so Enter waits until the cursor has stood.
 	doubled bool
-	stands  standing
+	stands  standing[place]
 }
 
 // lostKey is how long a key may take to show; mostKeys is how many a start may need.
@@ -85,19 +93,19 @@ const (
 // step looks for a known dialog and presses its next key. known reports whether there is one.
 func (a *answering) step(ctx context.Context, s Screen, screen string, now time.Time) (known bool, err error) {
 	for _, d := range a.dialogs {
-		key := d.move(screen)
+		key, at := d.move(screen)
 		if key == "" {
 			continue
 		}
-		stood := a.stands.since(screen, true, now)
-		if screen == a.before && now.Sub(a.pressed) < lostKey || key == "Enter" && a.doubled && stood < lostKey {
+		stood := a.stands.since(at, true, now)
+		if at == a.before && now.Sub(a.pressed) < lostKey || key == "Enter" && a.doubled && stood < lostKey {
 			return true, nil
 		}
-		a.doubled = key != "Enter" && (a.doubled || screen == a.before)
+		a.doubled = key != "Enter" && (a.doubled || at == a.before)
 		if a.count++; a.count > mostKeys {
 			return true, &DialogError{What: "dialog", Pane: screen, Hint: fmt.Sprintf("its entry %q could not be chosen", d.want)}
 		}
-		a.before, a.pressed = screen, now
+		a.before, a.pressed = at, now
 		return true, s.Keys(ctx, key)
 	}
 	return false, nil

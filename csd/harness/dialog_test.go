@@ -2,13 +2,16 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 )
 
-// lateMenu is a client that asks, with No first, in a menu that begins anew behind its end. It reads its keys late.
+// lateMenu is a client that asks, with No first, in a menu that begins anew behind its end. It reads its keys late, and
+// something else on its screen changes all the time.
 type lateMenu struct {
 	Screen
+	looks  int
 	keys   []string // not read yet
 	yes    bool     // is chosen
 	chosen string
@@ -33,10 +36,12 @@ func (m *lateMenu) read() {
 }
 
 func (m *lateMenu) screen() string {
+	m.looks++
+	beside := fmt.Sprintf("\n%d updates\n", m.looks)
 	if m.yes {
-		return "Do you trust it?\n  No, exit\n❯ Yes, I trust\n"
+		return "Do you trust it?\n  No, exit\n❯ Yes, I trust\n" + beside
 	}
-	return "Do you trust it?\n❯ No, exit\n  Yes, I trust\n"
+	return "Do you trust it?\n❯ No, exit\n  Yes, I trust\n" + beside
 }
 
 // TestF15_AKeyThatComesLateIsNoLostOne: a client that stands still for longer than a lost key is waited for, and then reads

@@ -40,7 +40,7 @@ func (w starting) wait(ctx context.Context, s Screen) error {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	keys := answering{dialogs: w.dialogs}
-	unknown := standing{}
+	unknown := standing[string]{}
 	last := ""
 	for {
 		screen, err := w.alive(ctx, s, last)
@@ -134,14 +134,14 @@ func (w starting) late(ctx context.Context, err error, screen string) error {
 }
 
 // standing measures how long the same thing stands on a screen.
-type standing struct {
-	screen string
-	from   time.Time
+type standing[T comparable] struct {
+	what T
+	from time.Time
 }
 
-func (s *standing) since(screen string, there bool, now time.Time) time.Duration {
-	if !there || screen != s.screen {
-		s.screen, s.from = screen, now
+func (s *standing[T]) since(what T, there bool, now time.Time) time.Duration {
+	if !there || what != s.what {
+		s.what, s.from = what, now
 		return 0
 	}
 	return now.Sub(s.from)

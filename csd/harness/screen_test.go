@@ -125,7 +125,7 @@ func TestF15_TheKeyForADialogFollowsItsCursor(t *testing.T) {
 	} {
 		key := ""
 		for _, d := range c.dialogs {
-			if k := d.move(screenOf(t, c.screen)); k != "" {
+			if k, _ := d.move(screenOf(t, c.screen)); k != "" {
 				key = k
 			}
 		}
