@@ -38,7 +38,7 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	l.worker.SessionID = o.SessionID
 	start, err := l.resume(ctx)
 	if errors.Is(err, os.ErrNotExist) {
-		return Launched{}, &Error{Text: fmt.Sprintf("nothing is left of session %s to go on from", o.SessionID), Err: err}
+		return Launched{}, f.nothingLeft(l, o.SessionID, err)
 	}
 	if err != nil {
 		return Launched{}, startError(err)
@@ -53,7 +53,26 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	if err := l.run(ctx, start); err != nil {
 		return Launched{}, f.unadopt(l, earlier, err)
 	}
+	if l.former != nil { // it is this one now
+		l.former.giveBack(ctx)
+		if err := f.root.Remove(l.former.name, nil); err != nil {
+			f.note("note: files of worker %s, which had the session, are still there: %v", l.former.name, err)
+		}
+	}
 	return l.launched()
+}
+
+// nothingLeft is the error for a session of which the harness finds no transcript.
+func (f *Fleet) nothingLeft(l *launching, id string, err error) error {
+	hint := "csd list --all shows the sessions of the workers, and ~/.claude/projects has those of Claude Code"
+	if l.kind == "claude" && harness.Kept(f.root, id) {
+		hint = "stop --keep put it aside, so it is not one of claude: add --harness codex or --harness pi"
+	}
+	text := fmt.Sprintf("nothing is left of session %s to go on from", id)
+	if gone := (*harness.GoneError)(nil); errors.As(err, &gone) { // it says the same
+		err = nil
+	}
+	return &Error{Text: text, Hint: hint, Err: err}
 }
 
 // hangupGrace is how long a client may take to end after its terminal has gone, as when tmux was killed.
@@ -146,6 +165,7 @@ func (f *Fleet) unused(ctx context.Context, l *launching, id string) error {
 		return failf("choose another name", "%s is the name of a worker of %s", named.name, named.meta.Harness)
 	}
 	if other != nil && other.name != l.worker.Name {
+		l.former = other
 		return other.harness.Keep(ctx, other.forHarness(), other.meta)
 	}
 	return nil
@@ -187,6 +207,11 @@ func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
 		}
 	} else if err := f.root.Forget(l.meta); err != nil {
 		errs = append(errs, err)
+	}
+	if l.former != nil {
+		if err := f.root.Put(l.former.meta); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if len(errs) == 1 {
 		return reason

@@ -91,6 +91,7 @@ type launching struct {
 	pane   tmux.Pane // of the client, once it runs
 	before int64     // the end of the events of an earlier life
 	inPane bool      // the pane was there before
+	former *Worker   // the one of another name that had the session; nil if there was none
 }
 
 // begin checks the words, in the order in which a user would mend them, and takes the name.
@@ -163,13 +164,15 @@ func (l *launching) register(ctx context.Context, s harness.Start, id string) er
 		pending := l.meta
 		return root.PutState(l.worker.Name, store.State{Pending: &pending})
 	}
-	if l.before, err = event.Size(root.EventsFile(l.meta)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
 	if err := root.Put(l.meta); err != nil {
 		return err
 	}
-	l.meta, err = root.Find(l.worker.Name)
+	if l.meta, err = root.Find(l.worker.Name); err != nil {
+		return err
+	}
+	if l.before, err = event.Size(root.EventsFile(l.meta)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	return err
 }
 

@@ -208,3 +208,36 @@ func TestF11_ARestoredShellIsNoClient(t *testing.T) {
 		t.Errorf("%+v, %v, sessions %v", done, err, r.sessions())
 	}
 }
+
+// TestAdopt_UnderAnotherName: the session of a worker that is gone goes on as a worker of that name; where it cannot,
+// the old one is as it was.
+func TestAdopt_UnderAnotherName(t *testing.T) {
+	for _, kind := range []string{"claude", "codex", "pi"} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t).asUser(kind)
+			r.launch(kind, "w")
+			r.converse("w", "REMEMBER blue")
+			id, err := r.worker("w").SessionID()
+			r.must(err)
+			r.must(r.tmux("kill-session", "-t", "=w").Run())
+			r.eventually("the end", func() bool { return r.state("w") == csd.Gone })
+			o := csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "v", Dir: r.work, Harness: kind}, SessionID: id}
+			r.with("FAKE_EXIT", "3")
+			_, err = r.fleet().Adopt(t.Context(), o)
+			r.fails(err, csd.Failed, "3")
+			if now, err := r.worker("w").SessionID(); err != nil || now != id {
+				t.Errorf("session %s, was %s; %v", now, id, err)
+			}
+			_, err = r.fleet().Worker("v")
+			r.fails(err, csd.Failed, "no worker known")
+			delete(r.env, "FAKE_EXIT")
+			_, err = r.fleet().Adopt(t.Context(), o)
+			r.must(err)
+			if got := r.converse("v", "RECALL"); got != "Recalled: blue" {
+				t.Errorf("%q", got)
+			}
+			_, err = r.fleet().Worker("w")
+			r.fails(err, csd.Failed, "no worker known")
+		})
+	}
+}
