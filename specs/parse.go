@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/internal/plainfile"
 	"gopkg.in/yaml.v3"
@@ -73,6 +74,10 @@ func (r *reader) document(src []byte) *yaml.Node {
 		r.whole("size", fmt.Sprintf("is larger than %d bytes", maxFile), "")
 		return nil
 	}
+	if name := otherUnicode(src); name != "" {
+		r.whole("yaml", "the file is "+name+": a spec is UTF-8", "save it as UTF-8")
+		return nil
+	}
 	if i := bytes.IndexByte(src, 0); i >= 0 {
 		line, column := r.src.position(i)
 		r.put(Diagnostic{Line: line, Column: column, Code: "yaml", Message: "a NUL byte: this is not a text file"})
@@ -106,6 +111,48 @@ func (r *reader) document(src []byte) *yaml.Node {
 		return nil
 	}
 	return doc.Content[0]
+}
+
+// otherUnicode names the encoding of a text that is Unicode and not UTF-8; empty where it is none, as far as the first
+// bytes show: a mark, or an ASCII character in the width of that encoding.
+func otherUnicode(src []byte) string {
+	zeros := ""
+	for _, b := range src[:min(len(src), 4)] {
+		if b == 0 {
+			zeros += "0"
+		} else {
+			zeros += "x"
+		}
+	}
+	switch {
+	case bytes.HasPrefix(src, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(src, []byte("\x00\x00\xfe\xff")), zeros == "x000", zeros == "000x":
+		return "UTF-32"
+	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")), zeros == "x0x0", zeros == "0x0x":
+		return "UTF-16"
+	}
+	return ""
+}
+
+// badText reports the first byte that is no UTF-8, or the first character that YAML does not take: the library names
+// neither place.
+func (r *reader) badText() bool {
+	for i := 0; i < len(r.src.text); {
+		c, n := utf8.DecodeRune(r.src.text[i:])
+		message, hint := "", ""
+		switch {
+		case c == utf8.RuneError && n == 1:
+			message, hint = fmt.Sprintf("the byte 0x%02x is no UTF-8", r.src.text[i]), "save the file as UTF-8"
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r', c >= 0x7f && c < 0xa0 && c != 0x85, c == 0xfffe, c == 0xffff:
+			message, hint = fmt.Sprintf("the character %U has no place in YAML", c), "leave it out, or write it as an escape in double quotes"
+		}
+		if message != "" {
+			line, column := r.src.position(i)
+			r.put(Diagnostic{Line: line, Column: column, Code: "yaml", Message: message, Hint: hint})
+			return true
+		}
+		i += n
+	}
+	return false
 }
 
 // decode is dec.Decode with the panics of the library as errors: a spec is a foreign file.
@@ -142,16 +189,22 @@ func (r *reader) plainTree(n *yaml.Node, count *int) bool {
 // yamlLine finds the line in an error of the YAML library, which tells it only in its text.
 var yamlLine = lazily(`^yaml: (?:line (\d+): )?(.*)$`)
 
+// countedFrom0 are the faults of which the library counts the lines from 0.
+var countedFrom0 = lazily(`^did not find expected (?:<|node content|'-' indicator|key|',' or)`)
+
 // syntax reports what the YAML library could not read, with the trap behind it where it is a known one.
 func (r *reader) syntax(err error) {
 	m := yamlLine().FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
 	if m == nil {
 		m = []string{"", "", err.Error()}
 	}
-	if r.reportTrap() {
+	if r.badText() || r.reportTrap() {
 		return
 	}
 	line, _ := strconv.Atoi(m[1])
+	if countedFrom0().MatchString(m[2]) {
+		line++
+	}
 	d := Diagnostic{Line: max(line, 1), Column: 1, Code: "yaml", Message: m[2]}
 	for _, t := range yamlTraps() {
 		if !strings.Contains(m[2], t.message) {

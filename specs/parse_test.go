@@ -105,7 +105,21 @@ func TestC14_MissingSpacesAndFlowTraps(t *testing.T) {
 		{"colon", `text: "${item.id}"`, `text: a: b`, "11:12 unquoted-colon"},
 		{"escape", `text: "${item.id}"`, `text: "a\d"`, "11:13 escape"},
 		{"template in a flow", `fetch: {stat: {path: "${target.path}"}}`, "fetch: {stat: {path: ${target.path}}}", "5:22 unquoted-template"},
-		{"a list in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.id in ["a"] && changed, kind: b, text: "x"}`, "9:29 unquoted"},
+		{"a list in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.id in ["a"] && changed, kind: b, text: "x"}`, "9:23 unquoted"},
+		{"a member of a list in a flow", trapRule, `  - {when: ä.b[0] == 1, kind: b, text: "x"}`, "9:15 unquoted"},
+		{"a template within a string in a flow", trapRule, `  - {when: changed, kind: b, text: ä ${item.id}}`, "9:38 unquoted-template"},
+		{"a template within a string in a list", `{stat: {path: "${target.path}"}}`, `{exec: {command: [ls, a/${target.path}/b]}}`, "5:32 unquoted-template"},
+		{"a template in the second line of a flow", trapRule, "  - {when: changed, kind: b,\n     text: a ${item.id}}", "10:14 unquoted-template"},
+		{"a template in a list over lines", `{stat: {path: "${target.path}"}}`, "\n  exec:\n    command: [\n      ls,\n      a${target.path}]", "9:8 unquoted-template"},
+		{"a colon in a flow", trapRule, "  - {when: changed, kind: a: b, text: x}", "9:28 unquoted-colon"},
+		{"a colon behind more than a byte", trapRule, "  - {when: changed, text: x, kind: ä: b}", "9:37 unquoted-colon"},
+		{"a colon in a list", "{args: [path]}", "{args: [path: a: b]}", "4:24 unquoted-colon"},
+		{"a colon behind quotes", trapRule, `  - {when: changed, kind: "a": b, text: x}`, "9:30 unquoted-colon"},
+		{"a colon at the end", "kind: changed", "kind: changed:", "10:18 unquoted-colon"},
+		{"a list without its end", "{args: [path]}", "{args: [path}", "4:21 yaml"},
+		{"a mapping without its end", "{args: [path]}", "{args: [path]", "4:9 yaml"},
+		{"quotes without their end", trapText, `text: "${item.id}`, "11:11 quote"},
+		{"an unknown word behind quotes", trapRule, `  - {when: "changed" kind: a, text: x}`, "9:20 quote"},
 		{"a question in a flow", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item?.n > 1, kind: b, text: "x"}`, "9:16 unquoted"},
 	})
 }
@@ -123,6 +137,16 @@ func TestFaultsStandAtTheirPlace(t *testing.T) {
 		{"expr in a folded block", "when: changed", "when: >-\n      item.id == \"é\"\n      && item.m > 1", "11:15 unknown-name"},
 		{"expr over two plain lines", "when: changed", "when: item.id == \"é\"\n      && item.m > 1", "10:15 unknown-name"},
 		{"expr in a flow map", "  - when: changed\n    kind: changed\n    text: \"${item.id}\"", `  - {when: item.n >, kind: a, text: "ä ${itm.id}"}`, "9:19 expr 9:42 unknown-name"},
+		{"a block with an indicator", "when: changed", "when: |2\n      item.n >\n        é &&", "11:13 expr"},
+		{"a stripped fold with an indicator", "when: changed", "when: >2-\n      item.id == \"日本\" &&\n      foo", "11:7 unknown-name"},
+		{"an indicator behind the sign", "when: changed", "when: >-1\n     item.id == \"日本\" && foo", "10:25 unknown-name"},
+		{"a kept block with an indicator", "extract: .size", "extract: |+2\n  # ä\n\n  .size | foo(.)\n\n", "9:11 jq"},
+		{"a block indented by more than its indicator", "extract: .size", "extract: |1\n    .a |\n  .\"ä\" | foo(.)", "8:10 jq"},
+		{"a block that begins with an empty line", "extract: .size", "extract: |2\n\n    \n    .a | foo(.)", "9:10 jq"},
+		{"a block with a comment behind it", "extract: .size", "extract: | # 2 lines\n    .a |\n      foo(.)", "8:7 jq"},
+		{"a text in a block with an indicator", trapText, "text: >2+\n      ${item.id} é\n      ${item.x}\n\n", "13:14 unknown-name"},
+		{"a block in a list", `{stat: {path: "${target.path}"}}`, "\n  exec:\n    command:\n      - |2\n          é${x}\n", "9:14 unknown-name"},
+		{"a block with carriage returns", "extract: .size", "extract: |2\r\n  .a |\r\n  foo(.)\r", "8:3 jq"},
 		{"jq in a block", "extract: .size", "extract: |\n  .size |\n    foo(.)", "8:5 jq"},
 		{"jq that ends too soon", "extract: .size", "extract: |\n  .size | map(\n\n", "7:15 jq"},
 		{"expr that ends too soon", "when: changed", "when: |\n      changed &&\n", "10:17 expr"},
@@ -221,6 +245,36 @@ func TestC15_FilesThatAreNoSpec(t *testing.T) {
 		_, found := specs.Load(row.path)
 		if len(found) != 1 || found[0].Code != row.want || found[0].Severity != specs.Error {
 			t.Errorf("%s: %+v", filepath.Base(row.path), found)
+		}
+	}
+}
+
+// TestC15_TextThatIsNotUTF8: the place is that of the byte, and another encoding is called by its name.
+func TestC15_TextThatIsNotUTF8(t *testing.T) {
+	wide := func(order string) string {
+		var b strings.Builder
+		for _, c := range "version: 1\n" {
+			b.WriteString(strings.NewReplacer("c", string(c), "0", "\x00").Replace(order))
+		}
+		return b.String()
+	}
+	for _, row := range []struct{ src, place, message string }{
+		{strings.Replace(base, "changed\n    kind", "\"é\xffa\"\n    kind", 1), "9:13", "the byte 0xff is no UTF-8"},
+		{base + "# ä \xc3", "12:5", "the byte 0xc3 is no UTF-8"},
+		{base + "# \xed\xa0\x80", "12:3", "the byte 0xed is no UTF-8"},
+		{strings.Replace(base, "kind: changed", "kind: ä\x1bb", 1), "10:12", "the character U+001B has no place in YAML"},
+		{strings.Replace(base, "kind: changed", "kind: ä\u0080b", 1), "10:12", "the character U+0080 has no place in YAML"},
+		{strings.Replace(base, "kind: changed", "kind: ä\x00b", 1), "10:12", "a NUL byte: this is not a text file"},
+		{"\xff\xfe" + wide("c0"), "0:0", "the file is UTF-16: a spec is UTF-8"},
+		{"\xfe\xff" + wide("0c"), "0:0", "the file is UTF-16: a spec is UTF-8"},
+		{wide("c0"), "0:0", "the file is UTF-16: a spec is UTF-8"},
+		{wide("0c"), "0:0", "the file is UTF-16: a spec is UTF-8"},
+		{"\xff\xfe\x00\x00" + wide("c000"), "0:0", "the file is UTF-32: a spec is UTF-8"},
+		{wide("000c"), "0:0", "the file is UTF-32: a spec is UTF-8"},
+	} {
+		_, found := specs.Parse("spec.yaml", []byte(row.src))
+		if len(found) != 1 || found[0].Code != "yaml" || fmt.Sprintf("%d:%d", found[0].Line, found[0].Column) != row.place || found[0].Message != row.message {
+			t.Errorf("%q: %+v, want %s %s", row.src[:20], found, row.place, row.message)
 		}
 	}
 }

@@ -245,19 +245,37 @@ func (t *tracer) escaped() bool {
 	return err == nil && t.take(string(rune(code)), 2+digits)
 }
 
-// block follows a literal or folded block: its lines stand indented below the indicator.
+// block follows a literal or folded block: its lines stand indented below the indicator. Where the indicator says by
+// how much, that counts from a parent which is not known here: the indentation is the one that gives the value.
 func (t *tracer) block() bool {
+	told := false
+	for _, c := range t.text[min(t.at+1, len(t.text)):] { // behind `|` or `>`
+		if c != '+' && c != '-' && (c < '1' || c > '9') {
+			break
+		}
+		told = told || c >= '1' && c <= '9'
+	}
 	header := bytes.IndexByte(t.text[t.at:], '\n')
 	if header < 0 {
 		return t.value == ""
 	}
-	indent := 0
-	for _, c := range t.text[t.at : t.at+header] {
-		if c >= '1' && c <= '9' {
-			indent = -1 // counted from the parent, which is not known here: take the first line's
+	t.at += header + 1
+	indent := t.firstIndent()
+	if !told {
+		return t.lines(indent)
+	}
+	begin := t.at
+	for ; indent >= 0; indent-- {
+		t.at, t.offsets = begin, t.offsets[:0]
+		if t.lines(indent) {
+			return true
 		}
 	}
-	t.at += header + 1
+	return false
+}
+
+// firstIndent is the indentation of the first line that holds something.
+func (t *tracer) firstIndent() (indent int) {
 	for end := t.at; end < len(t.text); end++ {
 		if c := t.text[end]; c == '\n' {
 			indent = 0
@@ -267,6 +285,11 @@ func (t *tracer) block() bool {
 			break
 		}
 	}
+	return indent
+}
+
+// lines follows the lines of a block that has an indentation.
+func (t *tracer) lines(indent int) bool {
 	t.skipIndent(indent)
 	for t.left() != "" {
 		if t.at >= len(t.text) {

@@ -3,57 +3,218 @@ package specs
 import (
 	"strings"
 	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 )
 
 // trap is a place where a line of YAML says something else than it shows.
 type trap struct {
+	line                int
 	at, width           int // in bytes of the line
 	code, message, hint string
 }
 
-// lineTrap looks for a quote inside of quotes, and for a comment inside of `{…}` or `[…]`. Both make YAML fail, and the
-// library then names the line on which the whole block began.
-func lineTrap(line string) (trap, bool) {
-	depth, value := 0, true // value: a value may begin here
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		spaceBefore := i == 0 || line[i-1] == ' '
-		switch {
-		case c == ' ':
-			continue
-		case (c == '"' || c == '\'') && value:
-			end := quoteEnd(line, i)
-			if end < 0 {
-				return trap{}, false // it goes on in the next line
-			}
-			if t, bad := afterQuote(line, i, end, depth); bad {
-				return t, true
-			}
-			i = end
-		case c == '#' && spaceBefore:
-			if depth > 0 && strings.ContainsAny(line[i:], "}]") {
-				return trap{i, len(line) - i, "unquoted", "YAML takes this for a comment, and so the `{` or `[` before it has no end", "put the string that holds a space and `#` in quotes"}, true
-			}
-			return trap{}, false
-		case (c == '[' || c == '{') && (value || depth > 0):
-			depth, value = depth+1, true
-			continue
-		case (c == ']' || c == '}') && depth > 0:
-			depth--
-		case c == ',' && depth > 0, c == ':' && i+1 < len(line) && line[i+1] == ' ', c == '-' && strings.Trim(line[:i], " -") == "":
-			value = true
-			continue
-		}
-		value = false
+// bracket is a `{` or `[` that is open.
+type bracket struct {
+	line, at, indent int
+	char             byte
+	colon            bool // its part so far has a key
+}
+
+// trapFinder walks over a file that YAML cannot read, as YAML would, and stops at the first thing that it cannot
+// mean. The library names the line on which the whole block began, and no column.
+type trapFinder struct {
+	src     *source
+	line    int
+	text    string
+	open    []bracket
+	quote   byte  // of a string that goes on in the next line
+	begun   *trap // where that string began
+	comment *trap // that may have cut off the end of a bracket
+	block   int   // the indentation of the line whose block scalar this is; -1: none
+	last    byte  // of what stood before, without white space and comments
+	found   *trap
+
+	// of one line
+	value bool // a value may begin here
+	after bool // a string in quotes or a closed bracket stands before
+	colon bool // outside of brackets: the line has its key
+}
+
+// firstTrap is the first trap of the file.
+func (s *source) firstTrap() *trap {
+	f := &trapFinder{src: s, block: -1}
+	for f.line = 1; f.line <= len(s.lines) && f.found == nil; f.line++ {
+		f.text = s.line(f.line)
+		f.scanLine()
 	}
-	return trap{}, false
+	if f.found == nil && f.quote != 0 {
+		return f.begun
+	}
+	if f.found == nil {
+		f.unclosed()
+	}
+	return f.found
+}
+
+func (f *trapFinder) report(at, width int, code, message, hint string) {
+	if f.found == nil {
+		f.found = &trap{f.line, at, max(width, 1), code, message, hint}
+	}
+}
+
+// unclosed reports the innermost bracket that is open.
+func (f *trapFinder) unclosed() {
+	if f.comment != nil {
+		f.found = f.comment
+	} else if n := len(f.open); n > 0 {
+		b := f.open[n-1]
+		f.found = &trap{b.line, b.at, 1, "yaml", "this `" + string(b.char) + "` has no end", "close it with `" + string(closing(b.char)) + "`"}
+	}
+}
+
+func closing(open byte) byte {
+	if open == '{' {
+		return '}'
+	}
+	return ']'
+}
+
+// scanLine scans one line.
+func (f *trapFinder) scanLine() {
+	indent := len(f.text) - len(strings.TrimLeft(f.text, " "))
+	blank := strings.TrimSpace(f.text) == ""
+	if f.block >= 0 {
+		if indent > f.block || blank {
+			return // what stands in a block scalar is no YAML
+		}
+		f.block = -1
+	}
+	from := 0
+	if f.quote != 0 {
+		end := quoteEnd(f.text, -1, f.quote)
+		if end < 0 {
+			return
+		}
+		f.closeQuote(0, end, f.quote)
+		from = end + 1
+	} else {
+		if !blank && len(f.open) > 0 && indent <= f.open[0].indent && (f.comment != nil || strings.IndexByte(",[{:", f.last) < 0) && blockKey().MatchString(f.text) {
+			f.unclosed() // the block goes on: the bracket was forgotten
+			return
+		}
+		f.value, f.after, f.colon = true, false, false
+	}
+	f.scan(from, indent)
+	if blockBegins().MatchString(f.text) && len(f.open) == 0 && f.quote == 0 {
+		f.block = parentIndent(f.text)
+	}
+}
+
+// parentIndent is the indentation that the lines of a block scalar must exceed: that of its key, or of its dash.
+func parentIndent(text string) int {
+	at := len(text) - len(strings.TrimLeft(text, " "))
+	for strings.HasPrefix(text[at:], "- ") {
+		next := at + 1 + len(text[at+1:]) - len(strings.TrimLeft(text[at+1:], " "))
+		if text[next] == '|' || text[next] == '>' {
+			return at
+		}
+		at = next
+	}
+	return at
+}
+
+func (f *trapFinder) scan(from, indent int) {
+	for i := from; i < len(f.text) && f.found == nil; i++ {
+		c := f.text[i]
+		switch {
+		case c == ' ' || c == '\t':
+			continue
+		case c == '#' && (i == 0 || f.text[i-1] == ' ' || f.text[i-1] == '\t'):
+			if len(f.open) > 0 && strings.ContainsAny(f.text[i:], "}]") && f.open[len(f.open)-1].line == f.line {
+				f.comment = &trap{f.line, i, len(f.text) - i, "unquoted", "YAML takes this for a comment, and so the `{` or `[` before it has no end", "put the string that holds a space and `#` in quotes"}
+			}
+			return
+		case (c == '!' || c == '&') && f.value: // a tag or an anchor: the value comes behind it
+			for i+1 < len(f.text) && strings.IndexByte(" ,[]{}", f.text[i+1]) < 0 {
+				i++
+			}
+		case (c == '"' || c == '\'') && f.value:
+			end := quoteEnd(f.text, i, c)
+			if end < 0 {
+				f.quote, f.begun = c, &trap{f.line, i, 1, "quote", "this `" + string(c) + "` has no end", "close the string with another `" + string(c) + "`"}
+				return
+			}
+			f.closeQuote(i, end, c)
+			i = end
+		default:
+			f.sign(i, c, indent)
+		}
+		f.last = f.text[i]
+	}
+}
+
+func (f *trapFinder) closeQuote(begin, end int, quote byte) {
+	if t, bad := afterQuote(f.text, begin, end, quote, len(f.open)); bad {
+		f.report(t.at, t.width, t.code, t.message, t.hint)
+	}
+	f.quote, f.value, f.after, f.last = 0, false, true, quote
+}
+
+// sign is a character outside of quotes.
+func (f *trapFinder) sign(i int, c byte, indent int) {
+	flow := len(f.open) > 0
+	after := f.after
+	switch {
+	case (c == '[' || c == '{') && f.value:
+		f.open = append(f.open, bracket{line: f.line, at: i, indent: indent, char: c})
+		f.value, f.after = true, false
+		return
+	case c == '{' && flow && i > 0 && f.text[i-1] == '$':
+		end := strings.IndexByte(f.text[i:], '}') + 1
+		if end == 0 {
+			end = 1
+		}
+		f.report(i-1, end+1, "unquoted-template", "in `{…}` and `[…]` YAML takes the brace of `${…}` for its own", "quote the whole string: in `{…}` and `[…]` a `${…}` must stand in quotes")
+	case (c == '[' || c == '{') && flow:
+		f.report(i, 1, "unquoted", "in `{…}` and `[…]` a `"+string(c)+"` ends a string without quotes", "put the string in quotes, or on a line of its own")
+	case (c == ']' || c == '}') && flow:
+		if b := f.open[len(f.open)-1]; c != closing(b.char) {
+			f.report(i, 1, "yaml", "this `"+string(c)+"` stands where a `"+string(b.char)+"` is open", "close it with `"+string(closing(b.char))+"`")
+		}
+		if f.open = f.open[:len(f.open)-1]; len(f.open) == 0 {
+			f.comment = nil
+		}
+		f.value, f.after = false, true
+		return
+	case c == ',' && flow:
+		f.open[len(f.open)-1].colon = false
+		f.value, f.after = true, false
+		return
+	case c == ':' && f.endsKey(i, after, flow):
+		colon := &f.colon
+		if flow {
+			colon = &f.open[len(f.open)-1].colon
+		}
+		if *colon {
+			f.report(i, 1, "unquoted-colon", "YAML takes what stands before this colon for a key", "quote the string: it holds a colon and a space")
+		}
+		*colon, f.value, f.after = true, true, false
+		return
+	case c == '-' && !flow && strings.Trim(f.text[:i], " -") == "" && (i+1 == len(f.text) || f.text[i+1] == ' '):
+		f.value = true
+		return
+	case flow && after:
+		f.report(i, 1, "unquoted", "in `{…}` and `[…]` nothing can follow a string in quotes or a closed bracket but a comma", "put the whole string in quotes, or on a line of its own")
+	}
+	f.value, f.after = false, false
+}
+
+// endsKey reports whether a colon makes a key of what stands before it.
+func (f *trapFinder) endsKey(i int, after, flow bool) bool {
+	return i+1 == len(f.text) || f.text[i+1] == ' ' || f.text[i+1] == '\t' || flow && after
 }
 
 // quoteEnd is where the string that begins at i ends, -1 where it does not in this line.
-func quoteEnd(line string, i int) int {
-	quote := line[i]
+func quoteEnd(line string, i int, quote byte) int {
 	for j := i + 1; j < len(line); j++ {
 		switch {
 		case line[j] == '\\' && quote == '"':
@@ -68,14 +229,14 @@ func quoteEnd(line string, i int) int {
 }
 
 // afterQuote reports what stands behind a string and cannot stand there.
-func afterQuote(line string, begin, end, depth int) (trap, bool) {
+func afterQuote(line string, begin, end int, quote byte, depth int) (trap, bool) {
 	rest := strings.TrimLeft(line[end+1:], " ")
 	spaced := len(rest) < len(line)-end-1
 	if rest == "" || rest[0] == ':' || rest[0] == '#' && spaced || depth > 0 && strings.ContainsRune(",]}", rune(rest[0])) {
 		return trap{}, false
 	}
 	t := trap{at: end, width: 1, code: "quote", message: "the string ends at this quote: YAML knows nothing that could follow it", hint: `write the whole in single quotes`}
-	if line[begin] == '\'' {
+	if quote == '\'' {
 		t.hint = "write a single quote inside single quotes twice: `''`"
 	} else if strings.Contains(line[begin:], "'") {
 		t.hint = "write a double quote inside double quotes as `\\\"`"
@@ -83,72 +244,21 @@ func afterQuote(line string, begin, end, depth int) (trap, bool) {
 	return t, true
 }
 
-var blockBegins = lazily(`(?:^|[:-] +)[|>][-+0-9]*(?: +#.*)?$`)
-
-// lineTraps is the first trap of the file; the lines of block scalars are not YAML.
-func (s *source) lineTraps() (line int, t trap, found bool) {
-	block := -1 // the indentation of the line whose block this is
-	for n := 1; n <= len(s.lines); n++ {
-		text := s.line(n)
-		indent := len(text) - len(strings.TrimLeft(text, " "))
-		if block >= 0 {
-			if indent > block || strings.TrimSpace(text) == "" {
-				continue
-			}
-			block = -1
-		}
-		if t, found = lineTrap(text); found {
-			return n, t, true
-		}
-		if blockBegins().MatchString(text) {
-			block = indent
-		}
-	}
-	return 0, trap{}, false
-}
+var (
+	blockBegins = lazily(`(?:^|[:-] +)[|>][-+0-9]*(?: +#.*)?$`)
+	blockKey    = lazily(`^ *(?:- +)*[\w-]+:(?: |$)|^ *- `)
+)
 
 // reportTrap notes the first trap of a file that the library cannot read, if there is one.
 func (r *reader) reportTrap() bool {
-	line, t, found := r.src.lineTraps()
-	if found {
-		text := r.src.line(line)
-		r.put(Diagnostic{
-			Line: line, Column: utf8.RuneCountInString(text[:t.at]) + 1, Width: utf8.RuneCountInString(text[t.at : t.at+t.width]),
-			Code: t.code, Message: t.message, Hint: t.hint,
-		})
+	t := r.src.firstTrap()
+	if t == nil {
+		return false
 	}
-	return found
-}
-
-// tooSoon are the words of faults of an expression that ends too soon.
-var tooSoon = lazily(`EOF|unterminated|not terminated|unclosed|without its`)
-
-// commentHints says of expressions that end too soon where YAML has cut them: at a space and `#`.
-func (ds Diagnostics) commentHints(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.LineComment != "" {
-		for i, d := range ds {
-			if d.Line == n.Line && d.Column >= n.Column && d.Column <= n.Column+utf8.RuneCountInString(n.Value) && tooSoon().MatchString(d.Message) {
-				ds[i].Hint = "YAML takes ` #` for the beginning of a comment: put the whole in quotes"
-			}
-		}
-	}
-	for _, c := range n.Content {
-		ds.commentHints(c)
-	}
-}
-
-// comments warns of texts that YAML has cut at ` #`, where what is cut off holds a `${}`.
-func (l *linter) comments(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && n.Style == 0 && strings.Contains(n.LineComment, "${") {
-		at := strings.Index(l.src.line(n.Line), n.LineComment)
-		if at >= 0 { // it may stand behind a further line of the text
-			l.put(Diagnostic{
-				Line: n.Line, Column: utf8.RuneCountInString(l.src.line(n.Line)[:at]) + 1, Width: utf8.RuneCountInString(n.LineComment),
-				Severity: Warning, Code: "comment", Message: "YAML takes this for a comment: it is no part of the text before it", Hint: "put the whole in quotes",
-			})
-		}
-	}
-	for _, c := range n.Content {
-		l.comments(c)
-	}
+	text := r.src.line(t.line)
+	r.put(Diagnostic{
+		Line: t.line, Column: utf8.RuneCountInString(text[:t.at]) + 1, Width: utf8.RuneCountInString(text[t.at:min(t.at+t.width, len(text))]),
+		Code: t.code, Message: t.message, Hint: t.hint,
+	})
+	return true
 }

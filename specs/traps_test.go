@@ -23,9 +23,10 @@ func TestQuotesInsideOfQuotes(t *testing.T) {
 		{trapRule, `  - {when: "item.id == "x"", kind: a, text: b}`, "9:24 quote", "write the whole in single quotes"},
 		{`{path: "${target.path}"}`, `{path: "${target.path ?? "x"}"}`, "5:40 quote", "write the whole in single quotes"},
 		{`fetch: {stat: {path: "${target.path}"}}`, "fetch:\n  exec:\n    command:\n      - \"a \"b\"\"", "8:12 quote", "write the whole in single quotes"},
-		{trapRule, `  - {when: any([1], # > 3), kind: a, text: b}`, "9:21 unquoted", "in quotes"},
+		{trapRule, `  - {when: any([1], # > 3), kind: a, text: b}`, "9:16 unquoted", "in quotes"},
+		{trapRule, `  - {when: any(items, # > 3), kind: a, text: b}`, "9:23 unquoted", "in quotes"},
 		// What stands in a block is no YAML, whatever is wrong elsewhere.
-		{"when: changed\n", "when: |\n      item.id == \"a\" && \"b\" == item.id\n    cleared: [}\n", "10:1 yaml", ""},
+		{"when: changed\n", "when: |\n      item.id == \"a\" && \"b\" == item.id\n    cleared: [}\n", "11:15 yaml", "close it with `]`"},
 		{"extract: .size", "extract: |\n  \"a\" \"b\"\nitems: 'it''s' ]", "8:14 quote", "twice"},
 	} {
 		src := strings.Replace(base, row.line, row.by, 1)
@@ -47,6 +48,21 @@ func TestQuotesThatAreRight(t *testing.T) {
 	} {
 		if got := faults(t, strings.Replace(base, trapText, by, 1)); len(got) > 0 {
 			t.Errorf("%s: %q", by, got)
+		}
+	}
+}
+
+// TestWhatYAMLReadsHasNoTrap: where the library reads a file, its faults are others.
+func TestWhatYAMLReadsHasNoTrap(t *testing.T) {
+	for _, by := range []string{
+		"text: >2-\n      a: \"b\": [", "text: 'a\n\n      b: ''c'' [ d: e'", "text: a\n      b # c: [", `text: {a: "b", 'c': d, "e":f, g: [h: i, j: k], l: http://m/}`, "text: [a, # see [1]\n      b]",
+		"text: [\n      a\n    ]", "text: {\n    a: 1,\n    b: 2\n    }", "? text\n    : a", "\"text\" : a:b", "text: - a", "text: [a - b: c]", "text: |  # a: b: [\n      \"", "text: a, b] c}", "text: !!str [a]",
+	} {
+		_, found := specs.Parse("spec.yaml", []byte(strings.Replace(base, trapText, by, 1)+"  - 1: 2: 3\n"))
+		for _, d := range found {
+			if d.Source != "  - 1: 2: 3" && d.Code != "type" && d.Code != "tag" && (d.Code == "unquoted" || d.Code == "unquoted-colon" || d.Code == "quote" || d.Code == "yaml") {
+				t.Errorf("%s: %+v", by, d)
+			}
 		}
 	}
 }
