@@ -104,6 +104,7 @@ func (l *launching) retire(ctx context.Context) error {
 	if err := l.server.RemainOnExit(ctx, l.pane.Target(), true); err != nil {
 		return err
 	}
+	l.took = true
 	token, err := proc.StartToken(l.pane.PID)
 	if errors.Is(err, proc.ErrGone) {
 		return nil
@@ -186,7 +187,7 @@ func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
 	errs := []error{reason}
-	if l.inPane { // a shell, as a restored pane has it
+	if l.took && l.inPane { // a shell, as a restored pane has it
 		shell := f.Getenv("SHELL")
 		if shell == "" {
 			shell = "/bin/sh"
@@ -196,7 +197,7 @@ func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
 		} else if err := errors.Join(l.server.RemainOnExit(ctx, l.pane.Target(), false), l.server.Disown(ctx, l.worker.Name)); err != nil {
 			errs = append(errs, err)
 		}
-	} else if l.pane.ID != "" {
+	} else if l.took {
 		if err := l.server.Kill(ctx, l.worker.Name); err != nil && !errors.Is(err, tmux.ErrNoSession) {
 			errs = append(errs, err)
 		}
@@ -205,8 +206,10 @@ func (f *Fleet) unadopt(l *launching, earlier store.Meta, reason error) error {
 		if err := f.root.Put(earlier); err != nil {
 			errs = append(errs, err)
 		}
-	} else if err := f.root.Forget(l.meta); err != nil {
-		errs = append(errs, err)
+	} else if l.meta.TmuxName != "" {
+		if err := f.root.Forget(l.meta); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if l.former != nil {
 		if err := f.root.Put(l.former.meta); err != nil {

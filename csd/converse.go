@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/transcript"
+	"github.com/sessevents/sessevents/internal/proc"
 )
 
 // Answer is what a worker made of a prompt.
@@ -41,6 +42,9 @@ func (w *Worker) Converse(ctx context.Context, prompt string, o ConverseOptions)
 		return Answer{}, err
 	}
 	if ended.Event.Interrupted {
+		if w.endsNow(ctx) {
+			return Answer{}, w.endedFirst()
+		}
 		return Answer{}, failf("read-turn shows what was said until then", "the turn of worker %s was interrupted", w.name)
 	}
 	return own.answer(ctx, ended, o.WithTurn)
@@ -104,14 +108,17 @@ func (o *ownTurn) answer(ctx context.Context, ended Ended, whole bool) (Answer, 
 	if err := o.again(); err != nil { // the session may have got its transcript meanwhile
 		return Answer{}, err
 	}
+	ran := ended.Event.Name != event.SessionEnd // to its end, as its own event says; else the transcript has to say so
 	for try := 1; ; try++ {
 		turn, err := o.find()
 		switch {
 		case err != nil && !errors.Is(err, transcript.ErrNoTurn):
 			return Answer{}, err
+		case err == nil && !ran && turn.End != nil && (turn.End.Interrupted || turn.End.Error != nil):
+			return Answer{}, o.noAnswer(ended)
 		case err == nil && turn.Complete() && (turn.FinalText() != "" || whole):
 			return Answer{Text: turn.FinalText(), Turn: turn}, nil
-		case try >= answerTries && err == nil && (whole || turn.FinalText() != ""):
+		case try >= answerTries && err == nil && ran && (whole || turn.FinalText() != ""):
 			return Answer{Text: turn.FinalText(), Turn: turn}, nil
 		case try >= answerTries:
 			return Answer{}, o.diagnosed(ctx, o.noAnswer(ended), "the turn ended without text")
@@ -126,7 +133,23 @@ func (o *ownTurn) answer(ctx context.Context, ended Ended, whole bool) (Answer, 
 
 func (o *ownTurn) noAnswer(ended Ended) error {
 	if ended.Event.Name == event.SessionEnd {
-		return failf("", "worker %s ended its session before it answered", o.name)
+		return o.endedFirst()
 	}
 	return failf("read-turn shows what it did", "the turn of worker %s ended without a text", o.name)
+}
+
+// endsNow reports whether the client ends: a turn that its end breaks off is told as interrupted, and that a moment
+// before.
+func (w *Worker) endsNow(ctx context.Context) bool {
+	pane, err := w.pane(ctx)
+	if err != nil {
+		return errors.Is(err, errGone)
+	}
+	waiting, cancel := context.WithTimeout(ctx, hookGrace)
+	defer cancel()
+	return proc.WaitExit(waiting, pane.PID) == nil
+}
+
+func (w *Worker) endedFirst() error {
+	return failf("take it up again: "+w.adoptWords(), "worker %s ended its session before it answered", w.name)
 }

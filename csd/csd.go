@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -102,6 +103,21 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Failed
+}
+
+// HintOf is what a user can do about any error of this package; empty where there is nothing to say.
+func HintOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Hint != "" {
+		return e.Hint
+	}
+	if unreachable := (*tmux.UnreachableError)(nil); errors.As(err, &unreachable) {
+		if errors.Is(err, exec.ErrNotFound) {
+			return "install tmux, or put it on the PATH"
+		}
+		return "see what `" + tmuxAt(unreachable.Socket) + " ls` says"
+	}
+	return ""
 }
 
 func failf(hint, format string, args ...any) error {

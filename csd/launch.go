@@ -91,6 +91,7 @@ type launching struct {
 	pane   tmux.Pane // of the client, once it runs
 	before int64     // the end of the events of an earlier life
 	inPane bool      // the pane was there before
+	took   bool      // what ran in that pane before was ended
 	former *Worker   // the one of another name that had the session; nil if there was none
 }
 
@@ -183,15 +184,17 @@ func (l *launching) run(ctx context.Context, s harness.Start) error {
 		return err
 	}
 	argv := []string{l.fleet.Exe, ExecWord, file}
+	var pane tmux.Pane
 	if l.inPane {
-		l.pane, err = l.server.Respawn(ctx, l.pane.Target(), l.dir, argv)
+		pane, err = l.server.Respawn(ctx, l.pane.Target(), l.dir, argv)
 	} else {
-		l.pane, err = l.server.New(ctx, tmux.NewSession{Name: l.worker.Name, Dir: l.dir, Argv: argv})
+		pane, err = l.server.New(ctx, tmux.NewSession{Name: l.worker.Name, Dir: l.dir, Argv: argv})
 	}
 	if err != nil {
 		_ = os.Remove(file)
 		return startError(err)
 	}
+	l.pane, l.took = pane, true
 	ctx, cancel := context.WithTimeout(ctx, l.fleet.settings.Start)
 	defer cancel()
 	sc := &screen{server: l.server, target: l.pane.Target(), started: startedSince(l.eventsPath, l.before)}
@@ -232,7 +235,7 @@ func (f *Fleet) undo(l *launching, reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
 	errs := []error{reason}
-	if l.pane.ID != "" && !l.inPane {
+	if l.took {
 		if err := l.server.Kill(ctx, l.worker.Name); err != nil && !errors.Is(err, tmux.ErrNoSession) {
 			errs = append(errs, err)
 		}

@@ -75,13 +75,18 @@ func (w *Worker) whereElse(ctx context.Context) string {
 
 // tmuxWords is how a person calls tmux so that it talks to the server of the worker.
 func (w *Worker) tmuxWords(ctx context.Context) string {
-	if w.meta.TmuxSocket == "" {
-		return "tmux"
-	}
 	if own, err := w.fleet.server("").SocketPath(ctx); err == nil && own == w.meta.TmuxSocket {
 		return "tmux"
 	}
-	return "tmux -S " + shellwords.Quote(w.meta.TmuxSocket)
+	return tmuxAt(w.meta.TmuxSocket)
+}
+
+// tmuxAt is how a person calls tmux so that it talks to the server at a socket.
+func tmuxAt(socket string) string {
+	if socket == "" {
+		return "tmux"
+	}
+	return "tmux -S " + shellwords.Quote(socket)
 }
 
 // outlives reports whether a client goes on, after the time that one needs to end when its terminal has gone.

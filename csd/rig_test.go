@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {
 		switch os.Args[1] {
 		case hook.Word:
+			if os.Getenv("RIG_NO_STOP") != "" && stopHook() {
+				os.Exit(0)
+			}
 			hook.Main(os.Args[2:])
 			os.Exit(0)
 		case csd.ExecWord:
@@ -46,6 +50,21 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Exit(m.Run())
+}
+
+// stopHook reports whether this hook is to tell of the end of a turn: RIG_NO_STOP loses those.
+func stopHook() bool {
+	told, err := io.ReadAll(os.Stdin)
+	again, in, pipe := os.Pipe()
+	if errors.Join(err, pipe) != nil {
+		panic(errors.Join(err, pipe))
+	}
+	go func() { // ends when the hook has read it, or with the process
+		_, _ = in.Write(told)
+		_ = in.Close()
+	}()
+	os.Stdin = again
+	return bytes.Contains(told, []byte(`"Stop"`))
 }
 
 // rig is a world for workers: a home, a tmux server, fake clients, and a fleet over them.
@@ -82,6 +101,12 @@ const patience = 60 * time.Second
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
+	return newQuietRig(t)
+}
+
+// newQuietRig is a rig for a test that changes the environment of this process, and so runs alone.
+func newQuietRig(t *testing.T) *rig {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "csd")
 	if err != nil {
 		t.Fatal(err)

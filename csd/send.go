@@ -200,10 +200,13 @@ func (s *sending) register(ctx context.Context) error {
 		case <-changes.C:
 		case <-again.C:
 			if _, err := s.nudge(ctx); err != nil {
+				if s.again() == nil && s.registered { // it took the prompt, and then ended
+					return nil
+				}
 				return err
 			}
 		case <-end.C:
-			return failf("CSD_REGISTER_TIMEOUT gives it longer", "worker %s told no session id within %s of its first prompt", s.name, s.fleet.settings.Register)
+			return s.failed(ctx, "CSD_REGISTER_TIMEOUT gives it longer", fmt.Sprintf("worker %s told no session id within %s of its first prompt", s.name, s.fleet.settings.Register))
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -268,6 +271,9 @@ func (s *sending) confirm(ctx context.Context) (Sent, error) {
 		case <-changes.C:
 		case <-again.C:
 			if stands, err = s.nudge(ctx); err != nil {
+				if done, _ := s.confirmed(); done { // it took the prompt, and then ended
+					return s.sent, nil
+				}
 				return s.sent, err
 			}
 			if !stands && s.busy && s.harness.Queues() == harness.QueueNext {
@@ -293,9 +299,13 @@ func (s *sending) nudged(ctx context.Context) bool {
 }
 
 func (s *sending) notTaken(ctx context.Context) error {
-	pane, _ := s.server().Capture(context.WithoutCancel(ctx), s.target, 0)
-	return failf("CSD_SUBMIT_TIMEOUT gives it longer; handoff says how to look at it", "%s",
-		withScreen(fmt.Sprintf("worker %s did not take the prompt", s.name), pane))
+	return s.failed(ctx, "CSD_SUBMIT_TIMEOUT gives it longer; handoff says how to look at it", fmt.Sprintf("worker %s did not take the prompt", s.name))
+}
+
+// failed is an error with the screen of the client.
+func (s *sending) failed(ctx context.Context, hint, text string) error {
+	pane, _ := s.server().Capture(context.WithoutCancel(ctx), s.target, 0) // without it there is less to see
+	return failf(hint, "%s", withScreen(text, pane))
 }
 
 // confirmed reads the new events for this prompt's.

@@ -153,12 +153,58 @@ func TestF36_TheTranscriptIsBehindTheEvents(t *testing.T) {
 
 // TestF63_NoSuccessWithoutProof: a client that never takes the prompt is an error, with its screen.
 func TestF63_NoSuccessWithoutProof(t *testing.T) {
-	r := newRig(t).with("FAKE_SWALLOW", "1000", "CSD_SUBMIT_TIMEOUT", "3")
-	r.launch("claude", "w")
-	_, err := r.worker("w").Send(t.Context(), "hello there")
-	r.fails(err, csd.Failed, "did not take the prompt")
-	if !strings.Contains(err.Error(), "hello there") {
-		t.Errorf("the screen is not in %v", err)
+	for _, kind := range []string{"claude", "codex", "pi"} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t).asUser(kind).with("FAKE_SWALLOW", "1000", "CSD_SUBMIT_TIMEOUT", "3", "CSD_REGISTER_TIMEOUT", "3")
+			r.launch(kind, "w")
+			_, err := r.worker("w").Send(t.Context(), "hello there")
+			words := "did not take the prompt"
+			if kind == "codex" { // which has no session before its first prompt
+				words = "told no session id"
+			}
+			r.fails(err, csd.Failed, words)
+			if !strings.Contains(err.Error(), "hello there") {
+				t.Errorf("the screen is not in %v", err)
+			}
+		})
+	}
+}
+
+// TestF63_SpawnedInQuickSuccession: workers that are started at the same time, slowly, and given a prompt the moment
+// they are there. What is called taken has an event by then, and is answered, once.
+func TestF63_SpawnedInQuickSuccession(t *testing.T) {
+	r := newRig(t).asUser("codex").asUser("pi").with("FAKE_BOOT", "1s", "FAKE_LOSE_PASTE", "1")
+	kinds := []string{"claude", "codex", "pi", "claude", "codex"}
+	var wg sync.WaitGroup
+	errs := make([]error, len(kinds))
+	for i, kind := range kinds {
+		f, name := r.fleet(), fmt.Sprintf("w%d", i)
+		wg.Go(func() {
+			if _, errs[i] = f.Launch(t.Context(), csd.LaunchOptions{Name: name, Dir: r.work, Harness: kind}); errs[i] != nil {
+				return
+			}
+			w, err := f.Worker(name)
+			if err == nil {
+				_, err = w.Send(t.Context(), "hello "+name)
+			}
+			if errs[i] = err; err != nil {
+				return
+			}
+			if got := r.prompts(name); len(got) != 1 || got[0] != "hello "+name {
+				errs[i] = fmt.Errorf("%s %s has taken %q", kind, name, got)
+			}
+		})
+	}
+	wg.Wait()
+	r.must(errors.Join(errs...))
+	for i := range kinds {
+		name := fmt.Sprintf("w%d", i)
+		if e, err := r.waits(name, 0); err != nil || e.Event.LastAssistantMessage != "Echo: hello "+name {
+			t.Errorf("%+v, %v", e.Event, err)
+		}
+		if got := r.prompts(name); len(got) != 1 {
+			t.Errorf("prompts %q", got)
+		}
 	}
 }
 

@@ -183,33 +183,6 @@ func TestF43_AStopThatLandedInTheGap(t *testing.T) {
 	}
 }
 
-// TestF44_OnlySessionEnd: a client that quits by itself ends the wait with that event, which is no failure of a wait.
-func TestF44_OnlySessionEnd(t *testing.T) {
-	r := newRig(t)
-	r.launch("claude", "w")
-	w := r.worker("w")
-	type result struct {
-		csd.Ended
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		e, err := w.WaitForTurn(t.Context(), csd.WaitOptions{Timeout: patience, AfterLine: -1})
-		done <- result{e, err}
-	}()
-	for {
-		_ = r.tmux("send-keys", "-t", "=w:", "C-u", "/exit", "Enter").Run() // until it ends
-		select {
-		case got := <-done:
-			if got.err != nil || got.Event.Name != event.SessionEnd {
-				t.Errorf("%+v", got)
-			}
-			return
-		case <-time.After(time.Second):
-		}
-	}
-}
-
 func TestWait_ADialogNeedsAPerson(t *testing.T) {
 	r := newRig(t)
 	r.launch("claude", "w")

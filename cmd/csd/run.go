@@ -150,13 +150,10 @@ func (c *call) fail(err error) int {
 	case c.ctx.Err() != nil:
 		return exitInterrupted
 	}
-	text, hint := err.Error(), ""
+	text, hint := err.Error(), csd.HintOf(err)
 	var ours *csd.Error
-	if errors.As(err, &ours) {
-		hint = ours.Hint
-		if ours.Err == errNoCommand { //nolint:errorlint // it is ours, and never wrapped
-			text = ours.Text
-		}
+	if errors.As(err, &ours) && ours.Err == errNoCommand { //nolint:errorlint // it is ours, and never wrapped
+		text = ours.Text
 	}
 	fmt.Fprintf(c.err, "error: %s\n", text)
 	if hint != "" {

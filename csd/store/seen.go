@@ -52,7 +52,9 @@ func (r *Root) PutState(name string, s State) error {
 // putState is PutState under the lock of the worker's state. A worker that was stopped gets no state again.
 func (r *Root) putState(name string, s State) error {
 	if _, marked := r.MarkerOf(name); !marked {
-		if _, registered := r.Lookup(name, ""); !registered {
+		if m, err := r.Find(name); err != nil {
+			return err
+		} else if m.TmuxName != name {
 			return &UnknownError{name}
 		}
 	}
