@@ -34,6 +34,7 @@ tests: [{name: starts, target: [/x], polls: [{fetch: {size: null}, events: []}]}
 var Codes = []Code{
 	{"read", "The file cannot be read, or is no file.", Error, "", "", ""},
 	{"size", "The file is too large to be a spec.", Error, "", "", ""},
+	{"more", "The file has so many faults that not all are told: 500 are shown, and this says how many there are beside.", Error, "", "", ""},
 	{"empty", "The file holds no spec.", Error, "", "# nothing yet\n", ""},
 	{"yaml", "The file is not YAML.", Error, "", "version: 1\nname: [a\n", ""},
 	{"documents", "A file is one spec.", Error, "extract: .size", "extract: .size\n---\nextract: .mtime", "extract: .size"},

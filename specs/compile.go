@@ -131,7 +131,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	c.tests()
 	c.out.shape = c.shape()
 	c.narrow()
-	found := c.found.Sort()
+	found := c.all().Sort()
 	if found.HasErrors() {
 		return nil, found
 	}

@@ -2,6 +2,7 @@ package specs
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,6 +35,13 @@ type Diagnostic struct {
 	Hint string `json:"hint,omitempty"`
 	// Source is the line it stands in; in JSON it is left out where it is very long.
 	Source string `json:"source,omitempty"`
+
+	hidden int // how many it stands for, of the code "more"
+}
+
+// more stands for n diagnostics of a file that are not told.
+func more(file string, severity Severity, n int) Diagnostic {
+	return Diagnostic{File: file, Width: 1, Severity: severity, Code: "more", Message: fmt.Sprintf("%d more findings of this file are not shown", n), Hint: "mend what is shown first", hidden: n}
 }
 
 // Diagnostics are the faults of one or more files.
@@ -44,10 +52,35 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sort orders by file and place, and drops what was said twice.
+// Count is how many there are, with those that are not told.
+func (ds Diagnostics) Count() (n int) {
+	for _, d := range ds {
+		n += max(d.hidden, 1)
+	}
+	return n
+}
+
+// bounded is the sorted diagnostics of one file, of which the last ones are not told where there are too many.
+func (ds Diagnostics) bounded() Diagnostics {
+	ds = ds.Sort()
+	hidden, severity, file := 0, Warning, ""
+	for i := len(ds) - 1; i >= 0 && (i >= maxFound || ds[i].hidden > 0); i-- {
+		hidden += max(ds[i].hidden, 1)
+		if file = ds[i].File; ds[i].Severity == Error {
+			severity = Error
+		}
+		ds = ds[:i]
+	}
+	if hidden == 0 {
+		return ds
+	}
+	return append(ds, more(file, severity, hidden))
+}
+
+// Sort orders by file and place, and drops what was said twice. What stands for more of a file comes last of it.
 func (ds Diagnostics) Sort() Diagnostics {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(min(a.hidden, 1), min(b.hidden, 1)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(ds)

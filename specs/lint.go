@@ -33,12 +33,12 @@ func check(s *Spec, found Diagnostics, o Options) (*Spec, *Source, Diagnostics) 
 		l := &linter{reader: &reader{src: s.src}, spec: s}
 		l.doubts(source)
 		found.commentHints(s.root)
-		found = append(found, l.found...)
+		found = append(found, l.all()...)
 	}
 	if found.HasErrors() {
 		source = nil
 	}
-	return s, source, found.Sort()
+	return s, source, found.bounded()
 }
 
 // Lint checks files, and all *.yaml and *.yml below folders; a fault of one does not keep the others from being

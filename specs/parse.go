@@ -65,7 +65,7 @@ func Parse(file string, src []byte) (*Spec, Diagnostics) {
 		object(r, root, "spec", specKeys(), s)
 		r.finish(s)
 	}
-	return s, r.found.Sort()
+	return s, r.all().Sort()
 }
 
 // document is the one mapping of the file; nil where there is none.

@@ -359,13 +359,20 @@ func TestManyFaultsTakeLittleMemory(t *testing.T) {
 	src := []byte(strings.Replace(base, `"${item.id}"`, `"`+strings.Repeat("${x}", 200_000)+`"`, 1))
 	before := heap()
 	_, _, found := specs.Check("spec.yaml", src, real)
-	if grown := int64(heap()) - int64(before); len(found) < 500 || len(found) > 502 || grown > 20<<20 {
+	if grown := int64(heap()) - int64(before); len(found) != 501 || grown > 20<<20 {
 		t.Errorf("%d faults hold %d bytes", len(found), grown)
+	}
+	const all = 3_000 // no more expressions are looked at
+	if last := found[500]; last.Code != "more" || last.Severity != specs.Error || found.Count() != all {
+		t.Errorf("the last is %+v, of %d", last, found.Count())
 	}
 	for _, format := range specs.Formats {
 		var b bytes.Buffer
 		if err := found.Write(&b, format, false); err != nil || b.Len() > 500*1500 {
 			t.Errorf("%s: %d bytes, %v", format, b.Len(), err)
+		}
+		if !strings.Contains(b.String(), fmt.Sprintf("%d more findings of this file are not shown", all-500)) {
+			t.Errorf("%s does not say how many more there are: %s", format, b.String()[b.Len()-500:])
 		}
 		if format == "text" && !strings.Contains(b.String(), "| …x}${x}") {
 			t.Errorf("drawn as\n%s", b.String()[:1000])

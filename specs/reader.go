@@ -13,10 +13,13 @@ import (
 
 // reader turns YAML nodes into values and notes every fault on the way.
 type reader struct {
-	src        *source
-	found      Diagnostics
-	compiled   int // expressions so far
-	exprTables exprTables
+	src    *source
+	found  Diagnostics
+	hidden int // how many were not told
+	// hiddenErrors says that there were faults among them.
+	hiddenErrors bool
+	compiled     int // expressions so far
+	exprTables   exprTables
 	// faultsOnly says that the programs will hardly be run: they are made when they are, and not for several goroutines.
 	faultsOnly  bool
 	expressions []*expression // all that were compiled, where the source will be used
@@ -29,16 +32,35 @@ const maxFound = 500
 
 // put notes a diagnostic; file, source line and severity are filled in.
 func (r *reader) put(d Diagnostic) {
+	if d.Severity == "" {
+		d.Severity = Error
+	}
 	if len(r.found) >= maxFound {
+		r.hide(d.Severity)
 		return
 	}
 	d.File = r.src.file
 	d.Source = r.src.line(d.Line)
 	d.Width = max(d.Width, 1)
-	if d.Severity == "" {
-		d.Severity = Error
-	}
 	r.found = append(r.found, d)
+}
+
+// hide counts what is not told.
+func (r *reader) hide(severity Severity) {
+	r.hidden++
+	r.hiddenErrors = r.hiddenErrors || severity == Error
+}
+
+// all is what was noted, with a last word on what is not told.
+func (r *reader) all() Diagnostics {
+	if r.hidden == 0 {
+		return r.found
+	}
+	severity := Warning
+	if r.hiddenErrors {
+		severity = Error
+	}
+	return append(r.found, more(r.src.file, severity, r.hidden))
 }
 
 // whole notes a fault of the file as a whole.
@@ -70,6 +92,7 @@ func (r *reader) report(n *yaml.Node, severity Severity, code, message, hint str
 // inside notes a fault at byte `at` of a scalar's value, width characters wide.
 func (r *reader) inside(n *yaml.Node, at, width int, severity Severity, code, message, hint string) {
 	if len(r.found) >= maxFound {
+		r.hide(severity)
 		return
 	}
 	// What ends too soon ends in its last line, not below it.

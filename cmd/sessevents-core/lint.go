@@ -48,11 +48,23 @@ func (l *lintCmd) Run(c *call) error {
 	}
 	if len(found) > 0 {
 		if l.Format == "text" {
-			fmt.Fprintf(c.Err, "%s in %s\n", client.Count(len(found), "finding"), client.Count(len(files), "file"))
+			fmt.Fprintf(c.Err, "%s in %s\n", client.Count(found.Count(), "finding"), client.Count(named(found, files), "file"))
 		}
 		return client.ExitCode(client.ExitFailed)
 	}
 	return nil
+}
+
+// named is how many files were looked at, and paths that could not be.
+func named(found specs.Diagnostics, files []string) int {
+	all := map[string]bool{}
+	for _, path := range files {
+		all[path] = true
+	}
+	for _, d := range found {
+		all[d.File] = true
+	}
+	return len(all)
 }
 
 // deepen makes the stack as large as a lint needs it while there is little on it. It would grow step by step, and each
