@@ -24,7 +24,7 @@ var httpTable = Fetcher{
 		{Name: "body", Type: String, Template: Plain, Env: true, Help: "the body as text"},
 		{Name: "json", Type: JSON, Template: Plain, Env: true, Help: "the body as JSON"},
 		{Name: "accept", Type: Ints, Default: []int64{200}, Help: "the statuses that are data; any other fails the poll"},
-		{Name: "parse", Type: Word, Words: []string{"auto", "json", "text", "lines"}, Default: "auto", Help: "how the body is read; auto: JSON where the content type says so, or where plain text is an object or a list, else text"},
+		{Name: "parse", Type: Word, Words: []string{"auto", "json", "text", "lines"}, Default: "auto", Help: "how the body is read; auto: JSON where the content type says so, or where plain text is an object or a list, else text, but a page of HTML fails the poll: it may be a login page"},
 		{Name: "pages", Type: Pages, Help: "read a list over all its pages, joined; a list that is cut short fails the poll"},
 		{Name: "maxBytes", Type: Size, Default: int64(10 * megabyte), Min: 1, Max: gigabyte, Help: "the most that the body may hold, all pages together, packed or not"},
 		{Name: "redirects", Type: Int, Default: int64(5), Min: 0, Max: 20, Help: "how many redirects are followed; never from https to http"},
@@ -34,7 +34,7 @@ var httpTable = Fetcher{
 	Doc: []Member{
 		{"status", "the status, one of accept"},
 		{"headers", "the header fields by name in small letters; several of one name are joined by commas; no cookies"},
-		{"body", "the body in the form of parse; with pages the joined list; null where there is none, and where a status outside 2xx comes without JSON"},
+		{"body", "the body in the form of parse; with pages the joined list; null where there is none (HEAD, 204), and where a status outside 2xx comes with a page of HTML (parse: auto) or with JSON that cannot be read (auto, json)"},
 		{"url", "where the answer came from, after redirects"},
 		{"tls", "null over http; what the server showed at most a minute ago, since no connection is used for longer"},
 		{"tls.expires", "the end of the server's certificate, RFC 3339"},

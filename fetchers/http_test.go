@@ -99,7 +99,21 @@ func TestC18_CharsetAndContent(t *testing.T) {
 		{"UTF-16", "json", 200, "application/json; charset=utf-16le", "{\x00}\x00", map[string]any{}, "", ""},
 		{"a charset that nobody knows", "json", 200, "application/json; charset=klingon", "{}", nil, "parse", "the charset is not understood"},
 		{"login page", "json", 200, "text/html", page, nil, "parse", fmt.Sprintf("status 200, text/html, %d bytes", len(page))},
-		{"login page, auto", "auto", 200, "text/html", page, page, "", ""},
+		{"login page, auto", "auto", 200, "text/html", page, nil, "parse", fmt.Sprintf("status 200, text/html, %d bytes: a page of HTML", len(page))},
+		{"login page, asked for", "text", 200, "text/html", page, page, "", ""},
+		{"login page, asked for by lines", "lines", 200, "text/html", page, []any{page}, "", ""},
+		{"XHTML", "auto", 200, "application/xhtml+xml; charset=utf-8", page, nil, "parse", "application/xhtml+xml"},
+		{"a page of another charset", "auto", 200, "text/html; charset=klingon", page, nil, "parse", "text/html"},
+		{"a page that says it is text", "auto", 200, "text/plain", page, nil, "parse", "status 200, text/plain"},
+		{"a page without a type", "auto", 200, "", "\xef\xbb\xbf\n<?xml version=\"1.0\"?>\n<!-- a --><!-- b -->\n<!DOCTYPE HTML>dear user", nil, "parse", "no content type"},
+		{"an empty page", "auto", 200, "text/html", "", nil, "parse", "text/html, 0 bytes"},
+		{"a text with a tag", "auto", 200, "text/plain", "<p align=center>", "<p align=center>", "", ""},
+		{"no page", "auto", 200, "text/xml", "<htmlx/>", "<htmlx/>", "", ""},
+		{"a comment that does not end", "auto", 200, "", "<!-- <html>", "<!-- <html>", "", ""},
+		{"404 that is accepted, auto", "auto", 404, "text/html", page, nil, "", ""},
+		{"404 with text, auto", "auto", 404, "text/plain", "no", "no", "", ""},
+		{"404 with broken JSON, auto", "auto", 404, "application/json", "{", nil, "", ""},
+		{"404 with text", "json", 404, "text/plain", "no", nil, "", ""},
 		{"a page that says it is JSON", "auto", 200, "application/json", page, nil, "parse", "status 200, application/json"},
 		{"empty", "json", 200, "application/json", "", nil, "parse", "status 200, application/json, 0 bytes"},
 		{"empty, auto", "auto", 200, "application/json", "", nil, "parse", "status 200"},
@@ -133,6 +147,18 @@ func TestC18_CharsetAndContent(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestC18_AnAnswerToHeadHasNoBody(t *testing.T) {
+	for _, kind := range []string{"text/html", "application/json", "text/plain"} {
+		s := newSite(t, sends(200, kind, ""))
+		a := newAsker(t, "http")
+		for _, form := range []string{"auto", "json", "text", "lines"} {
+			if doc := a.doc(map[string]any{"url": s.URL, "method": "HEAD", "parse": form}); doc["body"] != nil || doc["status"] != 200 {
+				t.Errorf("%s, %s: %v", kind, form, doc)
+			}
+		}
 	}
 }
 

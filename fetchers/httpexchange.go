@@ -143,6 +143,9 @@ func (x *exchange) parse(a *reply, form string, want *Want) (any, error) {
 	if a.read {
 		return a.doc, nil
 	}
+	if x.method == http.MethodHead { // what its header says of a body is said of that of a GET
+		return nil, nil
+	}
 	x.decoder.made = 0
 	doc, err := a.body.parse(x.decoder, form, want)
 	if err != nil {

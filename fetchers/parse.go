@@ -118,6 +118,9 @@ func (b body) parse(d *jsonDecoder, form string, want *Want) (any, error) {
 	}
 	named := media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
 	if err == nil && form == "auto" && !named {
+		if isPage(media, text) {
+			return b.page()
+		}
 		if media == "" || media == "text/plain" || media == "application/octet-stream" {
 			if v, ok := d.looksJSON(text, want); ok {
 				return v, nil
@@ -136,6 +139,46 @@ func (b body) parse(d *jsonDecoder, form string, want *Want) (any, error) {
 		return nil, failf("parse", "status %d, %s, %d bytes: %w", b.status, b.media(), len(b.data), err)
 	}
 	return v, nil
+}
+
+// page is what a page of HTML is where nobody asked for text. With a status of 2xx it is most likely not from whom we
+// asked: a login page, a captive portal, an error of a proxy. Taken as data it would say that all items are gone.
+func (b body) page() (any, error) {
+	if b.status/100 != 2 {
+		return nil, nil
+	}
+	return nil, failf("parse", "status %d, %s, %d bytes: a page of HTML; `parse: text` would take it as text", b.status, b.media(), len(b.data))
+}
+
+// isPage says whether a body is a page of HTML, by its type or by how it begins. Of the beginnings only those count that
+// no other text has: a README may well begin with <p>.
+func isPage(media string, text []byte) bool {
+	if media == "text/html" || media == "application/xhtml+xml" {
+		return true
+	}
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n\f")
+		var after []byte
+		found := false
+		switch {
+		case bytes.HasPrefix(text, []byte("<!--")):
+			_, after, found = bytes.Cut(text, []byte("-->"))
+		case bytes.HasPrefix(text, []byte("<?")):
+			_, after, found = bytes.Cut(text, []byte("?>"))
+		}
+		if !found {
+			return beginsWith(text, "<!doctype html") || beginsWith(text, "<html")
+		}
+		text = after
+	}
+}
+
+// beginsWith compares without regard to case; the word must end there.
+func beginsWith(text []byte, word string) bool {
+	if len(text) <= len(word) || !bytes.EqualFold(text[:len(word)], []byte(word)) {
+		return false
+	}
+	return bytes.IndexByte([]byte(" \t\r\n\f>/"), text[len(word)]) >= 0
 }
 
 // media is the type of the body for an error: a word from outside, so bounded and of few characters.
