@@ -54,14 +54,16 @@ func (c *compiler) recorded(p pollSpec) {
 	}
 }
 
-// speakers are the kinds of events that the spec can give, each with the names of its fields.
+// speakers are the kinds of events that the spec can give, each with the names of its fields; nil where a kind could
+// not be read.
 func (c *compiler) speakers() map[string][]string {
 	known := map[string][]string{}
 	for _, rs := range c.spec.rules {
-		if rs.kind.set() {
-			known[rs.kind.s] = append(known[rs.kind.s], fieldNames(rs)...)
+		if !isName(rs.kind.s) || rs.cleared != nil && !isName(rs.cleared.kind.s) {
+			return nil
 		}
-		if rs.cleared != nil && rs.cleared.kind.set() {
+		known[rs.kind.s] = append(known[rs.kind.s], fieldNames(rs)...)
+		if rs.cleared != nil {
 			known[rs.cleared.kind.s] = slices.Clip(known[rs.cleared.kind.s]) // of the same kind: keep its fields
 		}
 	}
@@ -92,7 +94,7 @@ func (c *compiler) expected(n *yaml.Node, known map[string][]string) {
 	c.pairs(n, "event", func(k, v *yaml.Node) {
 		switch k.Value {
 		case "kind":
-			if t := c.str(v); t.set() && !slices.Contains(kinds, t.s) {
+			if t := c.str(v); t.set() && known != nil && !slices.Contains(kinds, t.s) {
 				c.fault(v, "word", fmt.Sprintf("no rule gives an event of the kind `%s`", t.s), hintNearest(t.s, kinds))
 			}
 		case "level":
@@ -104,7 +106,7 @@ func (c *compiler) expected(n *yaml.Node, known map[string][]string) {
 				c.str(v)
 			}
 		default:
-			if !slices.Contains(fields, k.Value) {
+			if known != nil && !slices.Contains(fields, k.Value) {
 				slices.Sort(fields)
 				c.unknownKey(k, v, "event", append([]string{"kind", "level", "text", "url"}, slices.Compact(fields)...), map[string]*yaml.Node{})
 			}

@@ -62,7 +62,10 @@ func specKeys() []keyOf[Spec] {
 		{row{name: "interval", kind: kindDuration, need: true, help: "The wait between polls while something goes on: 1s to 24h, whole seconds."}, func(r *reader, n *yaml.Node, s *Spec) { s.Interval = r.interval(n) }},
 		{row{name: "idleInterval", kind: kindDuration, help: "The longest wait: each quiet poll doubles the wait from `interval` up to it. Default: `interval`."}, func(r *reader, n *yaml.Node, s *Spec) { s.IdleInterval, s.idleSet = r.interval(n), true }},
 		{row{name: "usage", kind: kindStrings, help: "Lines that end `--help`: the form of a target."}, func(r *reader, n *yaml.Node, s *Spec) { s.Usage = r.lines(n) }},
-		{row{name: "target", kind: kindObject, help: "What the words after `watch` are.", sub: func() []row { return rowsOf(targetKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { object(r, n, "target", targetKeys(), &s.target) }},
+		{row{name: "target", kind: kindObject, help: "What the words after `watch` are.", sub: func() []row { return rowsOf(targetKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) {
+			object(r, n, "target", targetKeys(), &s.target)
+			s.target.lost = s.target.lost || n.Kind != yaml.MappingNode
+		}},
 		{row{name: "defaults", kind: kindDefaults, help: "Options that every step of a fetcher shares: `{http: {headers: {…}}}`."}, func(r *reader, n *yaml.Node, s *Spec) { s.defaults = r.defaults(n) }},
 		{row{name: "secrets", kind: kindMapOf, help: "Commands that print a secret, by its name: options that take `${env.NAME}` take `${secret.NAME}` too.", sub: func() []row { return rowsOf(secretKeys()) }}, func(r *reader, n *yaml.Node, s *Spec) { s.secrets = r.secrets(n) }},
 		{row{name: "fetch", kind: kindFetch, need: true, help: "How to ask the world: one fetcher with its options, or a list of steps `{as: name, when?: expr, <fetcher>: {…}}`."}, func(r *reader, n *yaml.Node, s *Spec) { r.fetch(n, s) }},
@@ -85,8 +88,8 @@ func specKeys() []keyOf[Spec] {
 
 func targetKeys() []keyOf[targetSpec] {
 	return []keyOf[targetSpec]{
-		{row{name: "args", kind: kindArgs, help: "The words of a target: names, or `{name, pattern, help}`. Named groups of a pattern become values of `target`.", sub: func() []row { return rowsOf(argKeys()) }}, func(r *reader, n *yaml.Node, t *targetSpec) { t.args = r.args(n) }},
-		{row{name: "flags", kind: kindMapOf, help: "Options of `watch`: `{name: {type, default, help}}`.", sub: func() []row { return rowsOf(flagKeys()) }}, func(r *reader, n *yaml.Node, t *targetSpec) { t.flags = r.flags(n) }},
+		{row{name: "args", kind: kindArgs, help: "The words of a target: names, or `{name, pattern, help}`. Named groups of a pattern become values of `target`.", sub: func() []row { return rowsOf(argKeys()) }}, func(r *reader, n *yaml.Node, t *targetSpec) { t.args = r.args(n, &t.lost) }},
+		{row{name: "flags", kind: kindMapOf, help: "Options of `watch`: `{name: {type, default, help}}`.", sub: func() []row { return rowsOf(flagKeys()) }}, func(r *reader, n *yaml.Node, t *targetSpec) { t.flags = r.flags(n, &t.lost) }},
 		{row{name: "require", kind: kindListOf, help: "What must hold of a target, and the refusal where it does not.", sub: func() []row { return rowsOf(requireKeys()) }}, func(r *reader, n *yaml.Node, t *targetSpec) {
 			t.require = list(r, n, "require", "requirement", func(n *yaml.Node) (v requireSpec) { object(r, n, "requirement", requireKeys(), &v); return v })
 		}},
@@ -96,7 +99,7 @@ func targetKeys() []keyOf[targetSpec] {
 func argKeys() []keyOf[argSpec] {
 	return []keyOf[argSpec]{
 		{row{name: "name", kind: kindString, need: true, help: "The name of the value in `target`."}, func(r *reader, n *yaml.Node, a *argSpec) { a.name = r.ident(n) }},
-		{row{name: "pattern", kind: kindString, help: "A regular expression (RE2) that the whole word must match."}, func(r *reader, n *yaml.Node, a *argSpec) { a.pattern = r.pattern(n) }},
+		{row{name: "pattern", kind: kindString, help: "A regular expression (RE2) that the whole word must match."}, func(r *reader, n *yaml.Node, a *argSpec) { a.pattern = r.pattern(n); a.text = n.Value }},
 		{row{name: "help", kind: kindString, help: "A line for `--help`."}, func(r *reader, n *yaml.Node, a *argSpec) { a.help = r.str(n).s }},
 	}
 }

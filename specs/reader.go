@@ -142,8 +142,11 @@ func object[T any](r *reader, n *yaml.Node, what string, keys []keyOf[T], v *T) 
 		}
 		at := slices.Index(names, k.Value)
 		if at < 0 {
-			r.unknownKey(k, val, what, names, seen)
-			continue
+			// What is meant is read all the same: nothing else may follow from one wrong letter.
+			if at = slices.Index(names, r.unknownKey(k, val, what, names, seen)); at < 0 || seen[names[at]] != nil || member(n, names[at]) != nil {
+				continue
+			}
+			seen[names[at]] = k
 		}
 		keys[at].read(r, val, v)
 	}
@@ -176,19 +179,21 @@ func (r *reader) once(seen map[string]*yaml.Node, k, val *yaml.Node) bool {
 	return true
 }
 
-// unknownKey reports a key that is not one of names; where it is one with its value stuck to it, that key is seen.
-func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string, seen map[string]*yaml.Node) {
+// unknownKey reports a key that is not one of names, and gives the name that was meant; empty where none is near. Where
+// it is one with its value stuck to it, that key is seen.
+func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string, seen map[string]*yaml.Node) (meant string) {
 	name, rest, colon := strings.Cut(k.Value, ":")
 	if colon && val.Tag == "!!null" && slices.Contains(names, name) {
 		seen[name] = k
 		r.fault(k, "missing-space", fmt.Sprintf("YAML reads `%s` as one key with no value", k.Value), fmt.Sprintf("put a space after the colon: `%s: %s`", name, rest))
-		return
+		return ""
 	}
 	if val.Tag == "!!null" && val.Value == "" && strings.Contains(k.Value, " ") {
 		r.fault(k, "unquoted-comma", fmt.Sprintf("YAML reads `%s` as a key: a comma ended what stands before it", k.Value), "quote the string that holds the comma")
-		return
+		return ""
 	}
 	r.fault(k, "unknown-key", fmt.Sprintf("%s has no key `%s`", article(what), k.Value), hintNearest(k.Value, names))
+	return nearest(k.Value, names)
 }
 
 func article(what string) string {
@@ -362,10 +367,15 @@ func isIdent(s string) bool {
 // ident reads a name that expressions use.
 func (r *reader) ident(n *yaml.Node) text {
 	t := r.str(n)
-	if t.set() && (!isIdent(t.s) || strings.HasPrefix(t.s, "__") || slices.Contains(exprWords, t.s)) {
+	if t.set() && !usable(t.s) {
 		r.fault(n, "name", fmt.Sprintf("expressions cannot use the name %q", t.s), "a letter, then letters, digits and _; no word of the expression language")
 	}
 	return t
+}
+
+// usable reports whether expressions can use a name.
+func usable(name string) bool {
+	return isIdent(name) && !strings.HasPrefix(name, "__") && !slices.Contains(exprWords, name)
 }
 
 // exprWords are the words that the expression language keeps for itself.

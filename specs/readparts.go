@@ -91,7 +91,16 @@ func (r *reader) step(n *yaml.Node, several bool) (st stepSpec, ok bool) {
 	}
 	var extra bool
 	r.pairs(n, what, func(k, v *yaml.Node) {
+		meant := ""
+		if several && len(n.Content) > 4 { // one of them may be a word of the step itself, misspelled
+			meant = nearest(k.Value, []string{"as", "when"})
+		}
 		switch {
+		case meant != "" && meant != k.Value && member(n, meant) == nil:
+			r.fault(k, "unknown-key", fmt.Sprintf("a step has no key `%s`", k.Value), "did you mean `"+meant+"`?")
+			if meant == "as" {
+				st.as = r.ident(v)
+			}
 		case several && k.Value == "as":
 			st.as = r.ident(v)
 		case several && k.Value == "when":
@@ -116,8 +125,9 @@ func (r *reader) step(n *yaml.Node, several bool) (st stepSpec, ok bool) {
 	return st, true
 }
 
-// args reads the words of a target: each a name, or a mapping.
-func (r *reader) args(n *yaml.Node) []argSpec {
+// args reads the words of a target: each a name, or a mapping. lost is set where a name of the target is not known.
+func (r *reader) args(n *yaml.Node, lost *bool) []argSpec {
+	*lost = *lost || n.Kind != yaml.SequenceNode
 	var args []argSpec
 	seen := map[string]bool{}
 	for _, c := range r.sequence(n, "args") {
@@ -131,12 +141,14 @@ func (r *reader) args(n *yaml.Node) []argSpec {
 			r.fault(a.name.n, "duplicate-key", fmt.Sprintf("two arguments are called `%s`", a.name.s), "")
 		}
 		seen[a.name.s] = true
+		*lost = *lost || !usable(a.name.s)
 		args = append(args, a)
 	}
 	return args
 }
 
-func (r *reader) flags(n *yaml.Node) []flagSpec {
+func (r *reader) flags(n *yaml.Node, lost *bool) []flagSpec {
+	*lost = *lost || n.Kind != yaml.MappingNode
 	var flags []flagSpec
 	r.pairs(n, "flags", func(k, v *yaml.Node) {
 		f := flagSpec{name: r.ident(k), typ: "string"}
@@ -144,6 +156,7 @@ func (r *reader) flags(n *yaml.Node) []flagSpec {
 			r.fault(k, "name", fmt.Sprintf("`--%s` is a flag of sessevents itself", k.Value), "give it another name")
 		}
 		object(r, v, "flag", flagKeys(), &f)
+		*lost = *lost || !usable(f.name.s)
 		flags = append(flags, f)
 	})
 	return flags
@@ -159,9 +172,7 @@ func (r *reader) flagType(n *yaml.Node, f *flagSpec) {
 		f.typ, f.words = "word", r.strings(n)
 		return
 	}
-	if w := r.word(n, flagTypes); w != "" {
-		f.typ = w
-	}
+	f.typ = r.word(n, flagTypes)
 }
 
 func (r *reader) rule(n *yaml.Node) ruleSpec {

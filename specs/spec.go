@@ -56,12 +56,14 @@ type targetSpec struct {
 	args    []argSpec
 	flags   []flagSpec
 	require []requireSpec
+	lost    bool // a name could not be read
 }
 
 type argSpec struct {
 	name    text
 	pattern text
 	help    string
+	text    string // of the pattern, also where it is none
 }
 
 type flagSpec struct {

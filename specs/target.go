@@ -23,7 +23,9 @@ type targetParser struct {
 	require []requirement
 	checks  []func(values map[string]any) error
 	usage   []string
-	shape   *shape // of `target`, once it is asked for
+	shape   *shape   // of `target`, once it is asked for
+	lost    bool     // not all names are known
+	groups  []string // of patterns that do not compile
 }
 
 type argParser struct {
@@ -62,13 +64,19 @@ func (p *targetParser) names() *shape {
 	for _, f := range p.flags {
 		s.fields[f.name.s] = &shape{is: flagKinds[f.typ], what: "target." + f.name.s}
 	}
+	for _, g := range p.groups {
+		s.fields[g] = word(g)
+	}
+	if p.lost { // any name may be there
+		s.fields = nil
+	}
 	p.shape = s
 	return s
 }
 
 // compileTarget makes the parser, and reports what is wrong with it.
 func (r *reader) compileTarget(s *Spec) *targetParser {
-	p := &targetParser{usage: slices.Clone(s.Usage)}
+	p := &targetParser{usage: slices.Clone(s.Usage), lost: s.target.lost}
 	r.clashes(s.target)
 	for _, a := range s.target.args {
 		if !a.name.set() {
@@ -78,6 +86,11 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 		if a.pattern.set() {
 			ap.pattern = regexp.MustCompile(`\A(?:` + a.pattern.s + `)\z`)
 		}
+		if a.text != "" && ap.pattern == nil { // what it would give is still known
+			for _, g := range groupName().FindAllStringSubmatch(a.text, -1) {
+				p.groups = append(p.groups, g[1])
+			}
+		}
 		p.args = append(p.args, ap)
 		if a.help != "" {
 			p.usage = append(p.usage, fmt.Sprintf("  <%s>  %s", a.name.s, a.help))
@@ -85,7 +98,7 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 	}
 	for _, f := range s.target.flags {
 		fp := flagParser{flagSpec: f}
-		if f.def != nil {
+		if f.def != nil && f.typ != "" {
 			fp.def = r.flagDefault(f)
 		} else if f.typ == "bool" {
 			fp.def = false

@@ -114,17 +114,23 @@ func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
 		}
 		if len(words) == 0 {
 			r.fault(n, "word", "a list of words has at least one", "")
+			return &itemType{name: typeAuto, at: n}
 		}
 		return &itemType{name: typeWords, words: words, at: n}
 	case n.Kind == yaml.MappingNode && (!top || r.narrows(n)):
 		return r.narrowed(n)
 	case n.Kind == yaml.MappingNode:
 		t := &itemType{name: typeNames, fields: map[string]*itemType{}, at: n}
+		lost := false
 		r.pairs(n, "item", func(k, v *yaml.Node) {
+			lost = lost || !usable(k.Value)
 			if r.ident(k).set() {
 				t.fields[k.Value] = r.itemType(v, false)
 			}
 		})
+		if lost { // any name may be meant
+			return &itemType{name: typeAuto, at: n}
+		}
 		return t
 	}
 	w := r.str(n)
