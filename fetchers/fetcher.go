@@ -91,6 +91,8 @@ const (
 	// InURL: the value is percent-encoded for where it stands; a `/` in a path stays, a `..` segment is refused. As
 	// the very start of the string the value is taken as it is: the user typed a whole URL.
 	InURL
+	// InGlob: the value as text in which no character is a pattern ([GlobLiteral]).
+	InGlob
 )
 
 // Request is one question.

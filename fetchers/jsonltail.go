@@ -14,7 +14,7 @@ var jsonlTable = Fetcher{
 	Stream: true,
 	Options: []Option{
 		{Name: "path", Type: String, Template: Plain, Help: "the file, which need not exist yet; `~/` is the home folder"},
-		{Name: "glob", Type: String, Template: Plain, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`, which follows no link to a folder) of files that come and go"},
+		{Name: "glob", Type: String, Template: InGlob, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`, which follows no link to a folder) of files that come and go"},
 		{Name: "from", Type: Word, Words: []string{"end", "start"}, Default: "end", Help: "where the watch begins in a file that is there already; a file that comes later is read from its start"},
 		{Name: "contains", Type: Strings, Template: Plain, Help: "only lines in whose text each of these stands, letter by letter"},
 		{Name: "bad", Type: Word, Words: []string{"skip", "fail"}, Default: "skip", Help: "what a line that is not JSON, or is too long, does: it is skipped and counted, or it fails the poll"},
@@ -110,7 +110,7 @@ func streamPaths(ctx context.Context, o options) ([]string, error) {
 		path, err := absolute(path)
 		return []string{path}, err
 	}
-	pattern, err := absolute(o.text("glob"))
+	pattern, err := absoluteGlob(o.text("glob"))
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (s *Set) watchLocal(o map[string]any) []string {
 		}
 		return nil
 	}
-	pattern, err := absolute(opts.text("glob"))
+	pattern, err := absoluteGlob(opts.text("glob"))
 	if err != nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ var statTable = Fetcher{
 	Help: "what the file system says of a file, or of each file that matches a pattern",
 	Options: []Option{
 		{Name: "path", Type: String, Template: Plain, Help: "the file; `~/` is the home folder"},
-		{Name: "glob", Type: String, Template: Plain, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`, which follows no link to a folder); the document is then the list of what matches, sorted by path"},
+		{Name: "glob", Type: String, Template: InGlob, Help: "a pattern (`*`, `?`, `[a-z]`, `{a,b}`, `**`, which follows no link to a folder); the document is then the list of what matches, sorted by path"},
 		{Name: "follow", Type: Bool, Default: true, Help: "whether a symbolic link stands for what it points to"},
 		timeoutOption,
 	},
@@ -82,7 +82,7 @@ func statOne(look func(string) (fs.FileInfo, error), path string) (any, error) {
 }
 
 func statAll(ctx context.Context, look func(string) (fs.FileInfo, error), pattern string) (any, error) {
-	pattern, err := absolute(pattern)
+	pattern, err := absoluteGlob(pattern)
 	if err != nil {
 		return nil, err
 	}

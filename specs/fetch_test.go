@@ -185,3 +185,28 @@ func TestAStreamSaysEachLineOnce(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	w.want(`{"lines":[]}`, "silent: w1: no event for 1h1m")
 }
+
+// TestC23_ATargetIsNoPattern: what comes out of `${}` stands for itself, what the spec wrote is the pattern.
+func TestC23_ATargetIsNoPattern(t *testing.T) {
+	const src = `
+version: 1
+name: n
+interval: 5s
+target: {args: [dir]}
+fetch: {stat: {glob: 'GLOB'}}
+rules: [{when: "true", kind: k, text: t}]
+`
+	for _, c := range []struct{ glob, target, want string }{
+		{"/logs/${target.dir}/*.log", "a[1]", `/logs/a\[1\]/*.log`},
+		{"/logs/${target.dir}/*.log", "**", `/logs/\*\*/*.log`},
+		{"/logs/{x,${target.dir}}", "a,b", `/logs/{x,a[\,]b}`},
+		{"${target.dir}", "/etc/{passwd,shadow}", `/etc/\{passwd,shadow\}`},
+		{`${"/logs/" + target.dir}`, "?", `/logs/\?`},
+	} {
+		w := watch(t, strings.Replace(src, "GLOB", c.glob, 1), c.target)
+		w.poll(`[]`)
+		if got := w.last.Options["glob"]; got != c.want {
+			t.Errorf("%s with %s: %v, want %s", c.glob, c.target, got, c.want)
+		}
+	}
+}

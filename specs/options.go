@@ -277,6 +277,10 @@ func (r optionReader) stringOption(o *option, t text) {
 		o.resolve = func(env map[string]any) (any, error) { return tpl.encoded(env, whole) }
 		return
 	}
+	if o.Template == fetchers.InGlob {
+		o.resolve = func(env map[string]any) (any, error) { return tpl.joinedAs(env, fetchers.GlobLiteral) }
+		return
+	}
 	o.resolve = func(env map[string]any) (any, error) { return tpl.joined(env) }
 }
 
@@ -300,6 +304,11 @@ func whole(v any) (string, bool) {
 
 // joined renders a template for a fetcher: values whole, and none may be nothing.
 func (t *template) joined(env map[string]any) (string, error) {
+	return t.joinedAs(env, func(_, value string) string { return value })
+}
+
+// joinedAs is joined where a value is written by what stands before it.
+func (t *template) joinedAs(env map[string]any, write func(before, value string) string) (string, error) {
 	var b strings.Builder
 	for _, p := range t.pieces {
 		if p.e == nil {
@@ -314,7 +323,7 @@ func (t *template) joined(env map[string]any) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("`${%s}`: %w", strings.TrimSpace(p.e.code), err)
 		}
-		b.WriteString(s)
+		b.WriteString(write(b.String(), s))
 	}
 	return b.String(), nil
 }

@@ -205,6 +205,8 @@ func optionHelp(o fetchers.Option) string {
 	switch {
 	case o.Env:
 		help += " Takes `${}`, also `${env.NAME}`."
+	case o.Template == fetchers.InGlob:
+		help += " Takes `${}`, in which no character is a pattern."
 	case o.Template != fetchers.NoTemplate:
 		help += " Takes `${}`."
 	}

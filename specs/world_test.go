@@ -43,6 +43,7 @@ func (w *world) registry() map[string]fetchers.Fetcher {
 	return map[string]fetchers.Fetcher{
 		"stat": {Name: "stat", Fetch: w.fetch, Options: []fetchers.Option{
 			{Name: "path", Type: fetchers.String, Template: fetchers.Plain},
+			{Name: "glob", Type: fetchers.String, Template: fetchers.InGlob},
 		}},
 		"http": {Name: "http", Fetch: w.fetch, Options: []fetchers.Option{
 			{Name: "url", Type: fetchers.String, Template: fetchers.InURL},
