@@ -24,7 +24,7 @@ type AdoptOptions struct {
 // over its pane. When the adoption fails, that session and the worker's earlier events are still there.
 func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	if !store.ValidID(o.SessionID) {
-		return Launched{}, usagef("", "%q is no session id", o.SessionID)
+		return Launched{}, usagef("csd list --all shows those of the workers", "%q is no session id", o.SessionID)
 	}
 	l, err := f.begin(o.LaunchOptions)
 	if err != nil {
@@ -153,7 +153,7 @@ func (f *Fleet) unused(ctx context.Context, l *launching, id string) error {
 		case err == nil:
 			return failf("csd --worker "+other.name+" status tells more", "session %s belongs to the worker %s, which runs", id, other.name)
 		case !errors.Is(err, errGone):
-			return &Error{Text: fmt.Sprintf("session %s belongs to the worker %s, which may run still", id, other.name), Err: err}
+			return &Error{Text: fmt.Sprintf("session %s belongs to the worker %s, which may run still", id, other.name), Hint: HintOf(err), Err: err}
 		case other.meta.Harness != l.kind:
 			return failf("take it up so: "+other.adoptWords(), "session %s is one of %s", id, other.meta.Harness)
 		}

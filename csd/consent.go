@@ -69,7 +69,7 @@ func (f *Fleet) GrantConsent(in io.Reader, out io.Writer) (path string, before b
 		return path, false, err
 	}
 	if strings.TrimSpace(answer) != "yes" {
-		return path, false, failf("", "Consent not granted.")
+		return path, false, failf("only the word yes grants it", "Consent not granted.")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return path, false, err

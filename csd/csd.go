@@ -37,8 +37,8 @@ type Fleet struct {
 	settings Settings
 }
 
-// Open opens the root folder that the environment names and makes it where it is missing. A folder that is another
-// user's, or behind a symbolic link, is refused.
+// Open opens the root folder that the environment names; where there is none, the first worker makes it. A folder that
+// is another user's, or behind a symbolic link, is refused.
 func Open(o Options) (*Fleet, error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -102,7 +102,7 @@ func (f *Fleet) begin(o LaunchOptions) (*launching, error) {
 	}
 	h, err := harness.For(o.Harness)
 	if err != nil {
-		return nil, usagef("", "%v", err)
+		return nil, usagef("one of "+strings.Join(harness.Names(), ", "), "%v", err)
 	}
 	if !store.ValidName(o.Name) {
 		return nil, usagef("a letter or digit, then letters, digits, _ and -, 64 at most", "%q cannot be the name of a worker", o.Name)
@@ -114,9 +114,12 @@ func (f *Fleet) begin(o LaunchOptions) (*launching, error) {
 	if err := f.requireConsent(); err != nil {
 		return nil, err
 	}
+	if err := f.root.Make(); err != nil {
+		return nil, err
+	}
 	release, err := f.root.Reserve(o.Name)
 	if err != nil {
-		return nil, &Error{Text: fmt.Sprintf("launch %s", o.Name), Err: err}
+		return nil, &Error{Text: fmt.Sprintf("launch %s", o.Name), Hint: "choose another name, or wait for that to end", Err: err}
 	}
 	return &launching{
 		fleet: f, kind: o.Harness, dir: dir, harness: h, release: release, server: f.server(""),
@@ -135,11 +138,11 @@ func folder(dir string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", failf("", "there is no folder %s", abs)
+		return "", failf("make it first, or name another one", "there is no folder %s", abs)
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return "", failf("", "%s is no folder", abs)
+		return "", failf("name the folder in which the worker is to work", "%s is no folder", abs)
 	}
 	return filepath.EvalSymlinks(abs)
 }
@@ -264,7 +267,7 @@ func startError(err error) error {
 	var arg *harness.ArgError
 	switch {
 	case errors.As(err, &died):
-		return &Error{Text: err.Error(), Hint: died.Hint}
+		return &Error{Text: err.Error(), Hint: cmp.Or(died.Hint, "start it by hand in that folder to see what it lacks")}
 	case errors.As(err, &dialog):
 		return &Error{Kind: NeedsPerson, Text: err.Error(), Hint: dialog.Hint}
 	case errors.As(err, &late):
@@ -272,7 +275,7 @@ func startError(err error) error {
 	case errors.As(err, &missing):
 		return &Error{Text: err.Error(), Hint: missing.Hint()}
 	case errors.As(err, &arg):
-		return &Error{Kind: Usage, Text: err.Error()}
+		return &Error{Kind: Usage, Text: err.Error(), Hint: "leave it out behind --"}
 	}
 	return err
 }

@@ -264,37 +264,6 @@ func TestAdopt_RefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// TestPrune removes what is gone, keeps what lives, and sweeps what nobody owns (F55).
-func TestPrune(t *testing.T) {
-	r := newRig(t)
-	r.launch("claude", "lives")
-	r.launch("claude", "dies")
-	r.must(r.tmux("kill-session", "-t", "=dies").Run())
-	root := r.env["CSD_WORKER_DIR"]
-	for name, text := range map[string]string{"aaaaaaaa-0000.meta": "garbage", "bbbbbbbb-0000.meta": "[]", "cccccccc-0000.events.jsonl": "{}\n"} {
-		r.must(os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
-	}
-	list, err := r.fleet().List(t.Context(), csd.ListOptions{All: true})
-	if err != nil || len(list) != 2 || list[0].Name != "dies" || list[0].State != csd.Gone || list[1].State != csd.Idle {
-		t.Errorf("%+v, %v", list, err)
-	}
-	names, files, err := r.fleet().Prune(t.Context())
-	if err != nil || len(names) != 1 || names[0] != "dies" || len(files) != 3 {
-		t.Errorf("%v %v %v", names, files, err)
-	}
-	for _, f := range r.files() {
-		if strings.Contains(f, "dies") || strings.Contains(f, "0000") {
-			t.Errorf("left behind: %s", f)
-		}
-	}
-	if got := r.converse("lives", "hello"); got != "Echo: hello" {
-		t.Errorf("%q", got)
-	}
-	if names, files, err := r.fleet().Prune(t.Context()); err != nil || len(names)+len(files) != 0 {
-		t.Errorf("a second time: %v %v %v", names, files, err)
-	}
-}
-
 func TestReadTurn_And_ReadEvents(t *testing.T) {
 	r := newRig(t)
 	r.launch("claude", "w")

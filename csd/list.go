@@ -29,7 +29,11 @@ func (f *Fleet) List(ctx context.Context, o ListOptions) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, err := f.panes(ctx, workers, early)
+	sockets := make([]string, len(workers))
+	for i, w := range workers {
+		sockets[i] = w.meta.TmuxSocket
+	}
+	servers, err := f.panes(ctx, sockets, early)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +142,11 @@ func (f *Fleet) askEarly(ctx context.Context) early {
 	return early{socket, func() (sessions, error) { a := <-answered; return a.sessions, a.err }}
 }
 
-// panes asks every tmux server that has a worker of ours, once.
-func (f *Fleet) panes(ctx context.Context, workers []*Worker, asked early) (map[string]sessions, error) {
+// panes asks every tmux server among those at sockets once.
+func (f *Fleet) panes(ctx context.Context, sockets []string, asked early) (map[string]sessions, error) {
 	first, firstErr := asked.answer()
 	servers := map[string]sessions{}
-	for _, w := range workers {
-		socket := w.meta.TmuxSocket
+	for _, socket := range sockets {
 		if _, known := servers[socket]; known {
 			continue
 		}

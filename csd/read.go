@@ -83,7 +83,7 @@ func (w *Worker) catchUp(ctx context.Context) error {
 }
 
 func (w *Worker) noEvents() error {
-	return failf("", "worker %s has no events yet", w.name)
+	return failf("send it a prompt; read-events --follow waits for the first one", "worker %s has no events yet", w.name)
 }
 
 // printAll writes every event that ends at or before an offset.
@@ -241,7 +241,7 @@ func (w *Worker) ReadTurn(out io.Writer, full bool) error {
 	case errors.Is(err, os.ErrNotExist):
 		return failf("there is none before the first prompt", "worker %s has no transcript at %s", w.name, path)
 	case errors.Is(err, transcript.ErrNoTurn):
-		return failf("", "worker %s was given no prompt yet", w.name)
+		return failf("send or converse gives it one", "worker %s was given no prompt yet", w.name)
 	case err != nil:
 		return err
 	}

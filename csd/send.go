@@ -34,7 +34,7 @@ func (w *Worker) Send(ctx context.Context, prompt string) (Sent, error) {
 	prompt = clean(prompt)
 	switch {
 	case strings.TrimSpace(prompt) == "":
-		return Sent{}, usagef("", "the prompt is empty")
+		return Sent{}, usagef("give a text, or - for standard input", "the prompt is empty")
 	case len(prompt) > MaxPrompt:
 		return Sent{}, failf("write it to a file, and send a prompt that names the file", "the prompt has %d bytes; %d are the most", len(prompt), MaxPrompt)
 	}
@@ -93,7 +93,7 @@ func (w *Worker) send(ctx context.Context, pane tmux.Pane, prompt string) (Sent,
 	s := &sending{Worker: w, target: pane.Target(), pid: pane.PID, prompt: prompt}
 	var err error
 	if s.pasted, err = w.harness.Text(prompt); err != nil {
-		return Sent{}, failf("", "%v", err)
+		return Sent{}, failf("write it in other words, or to a file that the prompt names", "%v", err)
 	}
 	s.sent.Digest = event.Digest(prompt)
 	if err := s.look(ctx); err != nil {
@@ -125,7 +125,7 @@ func (s *sending) look(ctx context.Context) (err error) {
 	if ok {
 		switch live.State {
 		case harness.Waiting:
-			return s.needsPerson(live)
+			return s.needsPerson(ctx, live)
 		case harness.Retrying:
 			return failf("wait-for-turn ends when the turn does", "worker %s sleeps before it asks the model's API again, and would lose the prompt", s.name)
 		case harness.Busy:
@@ -157,14 +157,14 @@ func (s *sending) look(ctx context.Context) (err error) {
 	return nil
 }
 
-func (w *Worker) needsPerson(live harness.Live) error {
+func (w *Worker) needsPerson(ctx context.Context, live harness.Live) error {
 	what := live.WaitingFor
 	if what == "" {
 		what = "dialog"
 	}
 	return &Error{
 		Kind: NeedsPerson, Text: fmt.Sprintf("worker %s waits for a person: %s", w.name, what),
-		Hint: "tmux attach -t " + w.name + ", or the worker's handoff, shows it",
+		Hint: "see it, and answer: " + w.attachWords(ctx),
 	}
 }
 

@@ -137,7 +137,7 @@ func (w *Worker) waitEnd(ctx context.Context, from int64, match func(event.Event
 			return Ended{}, w.gone()
 		}
 		if live.State == harness.Waiting {
-			return Ended{}, w.needsPerson(live)
+			return Ended{}, w.needsPerson(ctx, live)
 		}
 		select {
 		case <-changes.C:
@@ -198,7 +198,7 @@ func (w *Worker) nextEnd(from int64, match func(event.Event) (whose, error)) (En
 func (w *Worker) verdict(e event.Event) error {
 	switch {
 	case e.Error != nil:
-		return &Error{Kind: APIError, Text: fmt.Sprintf("the turn ended with an API error, %s: %s", e.Error.Type, e.Error.Message)}
+		return &Error{Kind: APIError, Text: fmt.Sprintf("the turn ended with an API error, %s: %s", e.Error.Type, e.Error.Message), Hint: "the worker goes on with the next prompt; read-turn shows what was done"}
 	case e.Name == event.SessionEnd && e.Reason == reasonDied:
 		return w.gone()
 	}

@@ -195,6 +195,10 @@ func TestWait_ADialogNeedsAPerson(t *testing.T) {
 	}
 	_, err = w.Send(t.Context(), "hello")
 	r.fails(err, csd.NeedsPerson, "permission")
+	r.hints(err, ": tmux attach -t =w")
+	defer r.elsewhere("other")() // there tmux has to be told where the worker is
+	_, err = r.worker("w").Send(t.Context(), "hello")
+	r.hints(err, ": tmux -S "+r.dir)
 }
 
 func TestWait_EndsWithItsContext(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessevents/sessevents/cmd/internal/complete"
 	"github.com/sessevents/sessevents/csd"
+	"github.com/sessevents/sessevents/csd/event"
 )
 
 // reference is every command in the form in which it is called. $CSD stands for the program.
@@ -63,10 +64,22 @@ func (*helpCmd) Run(c *call) error {
 
 // help prints the help of one command, or of the program.
 func (c *call) help(options kong.HelpOptions, ctx *kong.Context) error {
-	if ctx.Selected() != nil {
+	selected := ctx.Selected()
+	if selected == nil {
+		return (&helpCmd{}).Run(c)
+	}
+	if selected.Name != "launch" && selected.Name != "adopt" {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
-	return (&helpCmd{}).Run(c)
+	// The words behind -- are none that the grammar knows.
+	var text strings.Builder
+	ctx.Stdout = &text
+	err := kong.DefaultHelpPrinter(options, ctx)
+	ctx.Stdout = c.out
+	if err == nil {
+		_, err = fmt.Fprint(c.out, strings.Replace(text.String(), " [flags]\n", " [flags] [-- harness-args...]\n", 1))
+	}
+	return err
 }
 
 type completionCmd struct {
@@ -77,17 +90,22 @@ type completionCmd struct {
 func (s *completionCmd) Run(c *call) error {
 	script, err := complete.Script(s.Shell, c.program)
 	if err != nil {
-		return &csd.Error{Kind: csd.Usage, Text: err.Error()}
+		return &csd.Error{Kind: csd.Usage, Text: err.Error(), Hint: "one of bash, zsh, fish"}
 	}
 	_, err = fmt.Fprint(c.out, script)
 	return err
 }
 
 // completions are the words that the grammar does not know. Whatever goes wrong is a word less to choose from.
-func (c *call) completions(at complete.Place) complete.Values {
+func (c *call) completions(at complete.Place) (list complete.Values) {
 	switch {
 	case at.Flag == "worker" || at.Flag == "" && at.Command == "list":
 		return complete.Values{List: c.names()}
+	case at.Flag == "type" && at.Command == "read-events":
+		for _, name := range event.Names {
+			list.List = append(list.List, complete.Candidate{Word: string(name)})
+		}
+		return list
 	case at.Flag == "" && (at.Command == "launch" || at.Command == "adopt"):
 		return complete.Values{Files: true}
 	}

@@ -16,6 +16,12 @@ type launchCmd struct {
 	Dir     string `arg:"" name:"cwd" help:"The folder it works in."`
 }
 
+// Help is what kong shows below the first line.
+func (*launchCmd) Help() string { return argsHelp }
+
+// argsHelp is about the words that the grammar does not see.
+const argsHelp = "What stands behind -- are arguments for the agent: -- --model NAME"
+
 // Run starts a worker.
 func (s *launchCmd) Run(c *call) error {
 	f, err := c.fleet()
@@ -36,6 +42,9 @@ type adoptCmd struct {
 	Dir     string `arg:"" name:"cwd" help:"The folder it works in."`
 	ID      string `arg:"" name:"session-id" help:"The session."`
 }
+
+// Help is what kong shows below the first line.
+func (*adoptCmd) Help() string { return argsHelp }
 
 // Run takes a session up again.
 func (s *adoptCmd) Run(c *call) error {
@@ -66,7 +75,7 @@ func (c *call) launched(title string, l csd.Launched, asJSON bool) error {
 		id, events = "(with the first prompt)", "(with the first prompt)"
 	}
 	fmt.Fprintf(c.err, "%s\n  tmux        %s\n  session_id  %s\n  cwd         %s\n  events      %s\n  reproduce:  %s\n",
-		title, l.Name, id, l.CWD, events, shellwords.Join(l.Reproduce))
+		title, l.Name, id, printable(l.CWD, ""), printable(events, ""), printable(shellwords.Join(l.Reproduce), "\n\t"))
 	_, err := fmt.Fprintln(c.out, l.Shim)
 	return err
 }

@@ -43,6 +43,9 @@ func (s *listCmd) Run(c *call) error {
 				row[0] = "unregistered"
 			}
 		}
+		for i := range row {
+			row[i] = printable(row[i], "")
+		}
 		fmt.Fprintln(out, strings.Join(row, "\t"))
 	}
 	return out.Flush()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -109,7 +110,10 @@ func (c *call) checkWorker(selected *kong.Node) error {
 			Hint: fmt.Sprintf("call it through the worker's shim, or %s --worker NAME %s", c.program, selected.Name),
 		}
 	case !needs && c.name != "":
-		return &csd.Error{Kind: csd.Usage, Text: fmt.Sprintf("%s is about no one worker, so it takes no --worker", selected.Name)}
+		return &csd.Error{
+			Kind: csd.Usage, Text: fmt.Sprintf("%s is about no one worker, so it takes no --worker", selected.Name),
+			Hint: "leave out --worker " + c.name,
+		}
 	}
 	return nil
 }
@@ -117,16 +121,40 @@ func (c *call) checkWorker(selected *kong.Node) error {
 // usage makes a fault of the words on the command line, as kong found it.
 func (c *call) usage(err error, words []string) error {
 	hint := c.program + " help shows every command"
-	text := err.Error()
+	text := plainWords(err.Error())
 	if name, _, missing := strings.Cut(text, ": expected "); missing && strings.HasSuffix(text, "(<EOL>)") {
 		text = name + " needs a value"
 	}
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
+		if negative.MatchString(text) && parse.Context.Selected().Name == "wait-for-turn" {
+			text = "a number of seconds counts from 0"
+		}
 		hint = c.program + " " + parse.Context.Selected().Name + " --help shows what it takes"
 		return &csd.Error{Kind: csd.Usage, Text: text, Hint: hint}
 	}
 	return &csd.Error{Kind: csd.Usage, Text: text, Hint: hint, Err: errNoCommand}
+}
+
+// rewordings are for faults that kong tells in words about itself.
+var rewordings = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`^\[?<([a-z-]+)>\]?: `), "$1: "},
+	{regexp.MustCompile(`^(--[a-z-]+): expected int value but got "-.*`), "$1 counts from 0"},
+	{regexp.MustCompile(`^(--[a-z-]+): expected a valid 64 bit int but got (".*")$`), "$1: $2 is no whole number"},
+	{regexp.MustCompile(`^(unknown flag -[^-].*), did you mean "-h"\?$`), "$1"},
+}
+
+// negative is what a number below 0 is to kong.
+var negative = regexp.MustCompile(`^unknown flag -[0-9.]`)
+
+func plainWords(text string) string {
+	for _, r := range rewordings {
+		text = r.pattern.ReplaceAllString(text, r.with)
+	}
+	return text
 }
 
 // errNoCommand is behind an error of words that name no command: then all of them are shown.
@@ -155,9 +183,9 @@ func (c *call) fail(err error) int {
 	if errors.As(err, &ours) && ours.Err == errNoCommand { //nolint:errorlint // it is ours, and never wrapped
 		text = ours.Text
 	}
-	fmt.Fprintf(c.err, "error: %s\n", text)
+	fmt.Fprintf(c.err, "error: %s\n", printable(text, "\n\t"))
 	if hint != "" {
-		fmt.Fprintf(c.err, "hint: %s\n", hint)
+		fmt.Fprintf(c.err, "hint: %s\n", printable(hint, ""))
 	}
 	if errors.Is(err, errNoCommand) {
 		fmt.Fprint(c.err, usageText(c.program))

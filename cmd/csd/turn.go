@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessevents/sessevents/cmd/internal/reader"
 	"github.com/sessevents/sessevents/csd"
 	"github.com/sessevents/sessevents/csd/transcript"
 )
@@ -96,7 +97,7 @@ func (s *waitForTurnCmd) Run(c *call) error {
 	after := int64(-1)
 	if s.AfterLine != nil {
 		if after = *s.AfterLine; after < 0 {
-			return &csd.Error{Kind: csd.Usage, Text: "--after-line counts from 0"}
+			return &csd.Error{Kind: csd.Usage, Text: "--after-line counts from 0", Hint: "without it, what comes from now on counts"}
 		}
 	}
 	ended, err := w.WaitForTurn(c.ctx, csd.WaitOptions{Timeout: time.Duration(s.Timeout), AfterLine: after})
@@ -123,11 +124,17 @@ func (s *readEventsCmd) Run(c *call) error {
 	o := csd.EventsOptions{Type: s.Type, Last: -1, Follow: s.Follow}
 	if s.Last != nil {
 		if o.Last = *s.Last; o.Last < 0 {
-			return &csd.Error{Kind: csd.Usage, Text: "--last counts from 0"}
+			return &csd.Error{Kind: csd.Usage, Text: "--last counts from 0", Hint: "without it, all of them are printed"}
 		}
 	}
-	err = w.ReadEvents(c.ctx, c.out, o)
-	if s.Follow && c.ctx.Err() != nil { // an interruption is how it ends
+	ctx := c.ctx
+	if s.Follow {
+		var stop func()
+		ctx, stop = reader.Watch(c.ctx, c.out)
+		defer stop()
+	}
+	err = w.ReadEvents(ctx, c.out, o)
+	if s.Follow && ctx.Err() != nil { // an interruption is how it ends
 		return exitCode(exitOK)
 	}
 	return err

@@ -29,6 +29,9 @@ func newWorker(t *testing.T, env map[string]string, args ...string) Worker {
 	}
 	getenv := func(name string) string { return vars[name] }
 	root, err := store.Open(getenv)
+	if err == nil {
+		err = root.Make()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,6 +104,7 @@ func newRig(t *testing.T, name string) *rig {
 	r.setenv("CSD_WORKER_DIR", filepath.Join(r.home.Dir, "root"))
 	r.root, err = store.Open(r.getenv)
 	r.must(err)
+	r.must(r.root.Make())
 	exe, err := os.Executable()
 	r.must(err)
 	r.w = Worker{Name: "w", CWD: r.home.Work, HookExe: exe, Root: r.root, Home: r.root.Home("w")}

@@ -32,6 +32,7 @@ func rootOf(t testing.TB) *store.Root {
 	dir := t.TempDir()
 	r, err := store.Open(func(string) string { return dir })
 	must(t, err)
+	must(t, r.Make())
 	return r
 }
 

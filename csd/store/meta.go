@@ -250,6 +250,9 @@ func (r *Root) withoutTwins(sorted []Meta) (metas []Meta, broken []Broken) {
 // files are the names in the folder, in no order.
 func (r *Root) files() ([]string, error) {
 	dir, err := os.Open(r.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // nobody has launched a worker yet
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read worker folder: %w", err)
 	}

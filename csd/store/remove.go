@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -126,16 +127,14 @@ func (r *Root) stray(broken []Broken, needed map[string]bool) ([]string, error) 
 	for _, b := range broken {
 		files = append(files, b.File)
 	}
-	entries, err := os.ReadDir(r.path)
-	if err != nil {
-		return nil, fmt.Errorf("read worker folder: %w", err)
-	}
-	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), eventsEnd) && !needed[entry.Name()] {
-			files = append(files, entry.Name())
+	names, err := r.files()
+	for _, name := range names {
+		if strings.HasSuffix(name, eventsEnd) && !needed[name] {
+			files = append(files, name)
 		}
 	}
-	return files, nil
+	slices.Sort(files)
+	return files, err
 }
 
 // Sweep removes an orphan.

@@ -21,37 +21,44 @@ const (
 // Root is the folder of the workers. Its methods may be called from any goroutine and process.
 type Root struct{ path string }
 
-// Open opens the root that the environment names, CSD_WORKER_DIR or else /tmp/csd-workers, and makes it where there is
-// none. It refuses a root that is a symbolic link or belongs to another user, and takes away what others may do there.
+// Open opens the root that the environment names, CSD_WORKER_DIR or else /tmp/csd-workers, be it there or not: see Make.
+// It refuses a root that is a symbolic link or belongs to another user, and takes away what others may do there.
 func Open(getenv func(string) string) (*Root, error) {
 	path := getenv("CSD_WORKER_DIR")
 	if path == "" {
-		return openDefault(DefaultPath, compatLink)
+		return open(DefaultPath)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find worker folder: %w", err)
 	}
-	return create(path)
+	return open(path)
 }
 
-func openDefault(path, link string) (*Root, error) {
-	r, err := create(path)
-	if err == nil {
-		// Old programs look there. Whatever has the name already may keep it.
-		_ = os.Symlink(path, link)
+func open(path string) (*Root, error) {
+	r, err := At(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return &Root{path: path}, nil
 	}
 	return r, err
 }
 
-func create(path string) (*Root, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make worker folder: %w", err)
+// Make makes the folder where there is none, for a worker that is to be. A command that looks makes none.
+func (r *Root) Make() error { return r.make(DefaultPath, compatLink) }
+
+func (r *Root) make(path, link string) error {
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		return fmt.Errorf("make worker folder: %w", err)
 	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("make worker folder: %w", err)
+	if err := os.Mkdir(r.path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make worker folder: %w", err)
 	}
-	return At(path)
+	_, err := At(r.path) // somebody else may have made it since it was opened
+	if err == nil && r.path == path {
+		// Old programs look there. Whatever has the name already may keep it.
+		_ = os.Symlink(path, link)
+	}
+	return err
 }
 
 // At opens the root at path, an absolute one, which is there: where there is none the error is os.ErrNotExist. It

@@ -48,6 +48,7 @@ func rootOf(t testing.TB) *store.Root {
 	if err != nil {
 		t.Fatal(err)
 	}
+	must(t, r.Make())
 	return r
 }
 
@@ -79,6 +80,27 @@ func must(t testing.TB, errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestALookMakesNoFolder: one that is not there has nobody in it.
+func TestALookMakesNoFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	r, err := store.Open(func(string) string { return dir })
+	must(t, err)
+	if metas, broken, err := r.All(); err != nil || len(metas)+len(broken) != 0 {
+		t.Errorf("%v, %v, %v", metas, broken, err)
+	}
+	if orphans, err := r.Orphans(func(string) bool { return false }); err != nil || len(orphans) != 0 {
+		t.Errorf("%v, %v", orphans, err)
+	}
+	var unknown *store.UnknownError
+	if _, err := r.Find("w"); !errors.As(err, &unknown) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is there: %v", err)
+	}
+	must(t, r.Make(), r.Make(), r.Put(worker("w", "11111111-2222-4333-8444-555555555555")))
 }
 
 func TestF57_TheRootIsOursAlone(t *testing.T) {
@@ -371,6 +393,7 @@ func TestTheShimHasThreeLinesAndCalls(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), `it's "$(false)" here`)
 	r, err := store.Open(func(string) string { return dir })
 	must(t, err)
+	must(t, r.Make())
 	exe := filepath.Join(dir, "csd")
 	must(t, os.WriteFile(exe, []byte("#!/bin/sh\nprintf '[%s]' \"$CSD_WORKER_DIR\" \"$@\"\n"), 0o700), r.WriteShim("w", exe), r.WriteShim("w", exe))
 	text, err := os.ReadFile(r.Shim("w"))
