@@ -29,7 +29,7 @@ var statTable = Fetcher{
 		{"mtime", "when the content was last written, RFC 3339 with nine digits of a second, UTC"},
 		{"mtimeNs", "the same as nanoseconds of the Unix clock; null outside the years 1678 to 2261"},
 		{"ctime", "when the content or the entry last changed, likewise"},
-		{"ctimeNs", "the same as nanoseconds of the Unix clock"},
+		{"ctimeNs", "the same as nanoseconds of the Unix clock; null outside the years 1678 to 2261"},
 		{"inode", "the number of the file in its file system"},
 		{"device", "the number of its file system"},
 		{"links", "how many names it has"},

@@ -21,6 +21,39 @@ func TestDocsShowWhatTheProgramPrints(t *testing.T) {
 	script.CheckPage(t, cliDocs, 20, newDocShell(t).run)
 }
 
+// TestTheFirstSpecIsWhatHappens follows docs/first-spec.md from its first command to its last, in an empty folder. The
+// file of its third step grows when the first poll is over, however slow the machine is.
+func TestTheFirstSpecIsWhatHappens(t *testing.T) {
+	const page = "../../docs/first-spec.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := newDocShell(t)
+	saved := regexp.MustCompile("(?s)Save this as `([a-z-]+\\.yaml)`:\n\n```yaml\n(.*?)```").FindSubmatch(text)
+	if saved == nil {
+		t.Fatal("the page has no spec to save")
+	}
+	if err := os.WriteFile(filepath.Join(shell.dir, string(saved[1])), saved[2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	grow := ""
+	script.CheckPage(t, page, 20, func(command string) string {
+		if later, isLater := strings.CutPrefix(command, "(sleep 1; "); isLater {
+			grow = strings.TrimSuffix(later, ") &")
+			return ""
+		}
+		if grow != "" {
+			command = fmt.Sprintf(`%s | while IFS= read -r line; do printf '%%s\n' "$line"; if [ "$line" = "  cursor: 6" ]; then %s; fi; done`, command, grow)
+			grow = ""
+		}
+		out := shell.run(command)
+		out = regexp.MustCompile(`(?m)^(  stat) \(\d+\w+\)$`).ReplaceAllString(out, "$1 (1ms)")
+		out = regexp.MustCompile(`\{"ctime":"[^"]*",.*("size":\d+),.*\}`).ReplaceAllString(out, `{"ctime":"2026-10-12T14:03:20Z", … ,$1, … }`)
+		return regexp.MustCompile(`recorded \d{4}-\d\d-\d\d`).ReplaceAllString(out, "recorded 2026-10-12")
+	})
+}
+
 // docShell runs commands in a folder of its own and makes the same of what they print each time.
 type docShell struct {
 	t    *testing.T
