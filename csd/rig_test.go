@@ -280,6 +280,9 @@ func (r *rig) files() (list []string) {
 	r.Helper()
 	root := r.env["CSD_WORKER_DIR"]
 	r.must(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if path == root && errors.Is(err, os.ErrNotExist) {
+			return nil // no worker was ever launched
+		}
 		if err != nil {
 			return err
 		}
