@@ -127,7 +127,7 @@ func (c *call) usage(err error, words []string) error {
 	}
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Selected() != nil {
-		if negative.MatchString(text) && parse.Context.Selected().Name == "wait-for-turn" {
+		if negative(text) && parse.Context.Selected().Name == "wait-for-turn" {
 			text = "a number of seconds counts from 0"
 		}
 		hint = c.program + " " + parse.Context.Selected().Name + " --help shows what it takes"
@@ -136,25 +136,26 @@ func (c *call) usage(err error, words []string) error {
 	return &csd.Error{Kind: csd.Usage, Text: text, Hint: hint, Err: errNoCommand}
 }
 
-// rewordings are for faults that kong tells in words about itself.
-var rewordings = []struct {
-	pattern *regexp.Regexp
-	with    string
-}{
-	{regexp.MustCompile(`^\[?<([a-z-]+)>\]?: `), "$1: "},
-	{regexp.MustCompile(`^(--[a-z-]+): expected int value but got "-.*`), "$1 counts from 0"},
-	{regexp.MustCompile(`^(--[a-z-]+): expected a valid 64 bit int but got (".*")$`), "$1: $2 is no whole number"},
-	{regexp.MustCompile(`^(unknown flag -[^-].*), did you mean "-h"\?$`), "$1"},
+// rewordings are for faults that kong tells in words about itself. They are compiled only where words are wrong: to do so
+// at every start would cost each call more than its own work.
+var rewordings = []struct{ pattern, with string }{
+	{`^\[?<([a-z-]+)>\]?: `, "$1: "},
+	{`^(--[a-z-]+): expected int value but got "-.*`, "$1 counts from 0"},
+	{`^(--[a-z-]+): expected a valid 64 bit int but got (".*")$`, "$1: $2 is no whole number"},
+	{`^(unknown flag -[^-].*), did you mean "-h"\?$`, "$1"},
 }
-
-// negative is what a number below 0 is to kong.
-var negative = regexp.MustCompile(`^unknown flag -[0-9.]`)
 
 func plainWords(text string) string {
 	for _, r := range rewordings {
-		text = r.pattern.ReplaceAllString(text, r.with)
+		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.with)
 	}
 	return text
+}
+
+// negative reports whether a fault is a number below 0, which kong takes for a flag.
+func negative(text string) bool {
+	rest, ok := strings.CutPrefix(text, "unknown flag -")
+	return ok && rest != "" && strings.ContainsRune("0123456789.", rune(rest[0]))
 }
 
 // errNoCommand is behind an error of words that name no command: then all of them are shown.
