@@ -86,28 +86,79 @@ func TestListPath(t *testing.T) {
 }
 
 func TestNextLink(t *testing.T) {
+	const broken = "(broken)"
 	for field, want := range map[string]string{
-		`<a>; rel="next"`:                           "a",
-		`<a>;rel=next`:                              "a",
-		`<a>; rel="prev", <b>; REL="first NEXT"`:    "b",
+		"":                                       "",
+		`<a>; rel="next"`:                        "a",
+		`<a>;rel=next`:                           "a",
+		`<a>; rel="prev", <b>; REL="first NEXT"`: "b",
 		`<a,b;c>; rel="x"; title="<z>; rel=\"next"`: "",
 		`<a>; rel=prev; rel=next, <c>; rel=next`:    "c",
-		`<a`:                                        "",
-		`garbage, ; ,, "`:                           "",
-		`<>; rel=next`:                              "",
-		`<a>; title="unclosed, <b>; rel=next`:       "",
-		`<a>; rel="next`:                            "a",
+		`<a>; crossorigin; rel=prev ; `:             "",
+		`, <a>; rel=prev,, `:                        "",
+		`<a>; rev=made`:                             "",
+		`<a>; rel="next", <b`:                       "a",
+		`<a`:                                        broken,
+		`<a>; rel=first, <b`:                        broken,
+		`<a>; rel=first, <b>`:                       broken,
+		`<a>; rel=first, <b>; re`:                   broken,
+		`<a>; rel=first, <b>; rel=`:                 broken,
+		`<a>; rel=first, <b>; rel="`:                broken,
+		`<a>; rel=first, <b>; rel="nex`:             broken,
+		`<a>; rel=first, <b>; rel="first next`:      broken,
+		`<a>; rel=first b`:                          "",
+		`<a>; rel=first, b>; rel=next`:              broken,
+		`<a> rel=next`:                              broken,
+		`garbage, ; ,, "`:                           broken,
+		`<a>; title="unclosed, <b>; rel=next`:       broken,
+		`<a>; rel=prev; title="unclosed \"`:         broken,
 	} {
-		if got, _ := nextLink(field); got != want {
-			t.Errorf("%s: got %q, want %q", field, got, want)
+		got, found, ok := nextLink(field)
+		if !ok {
+			got = broken
 		}
+		if got != want || found != (want != "" && want != broken) {
+			t.Errorf("%s: got %q, %v, want %q", field, got, found, want)
+		}
+	}
+}
+
+// TestC18_ALinkHeaderThatIsCutOffIsAFailedPoll: a list that is shorter than it is would tell of items that are gone.
+func TestC18_ALinkHeaderThatIsCutOffIsAFailedPoll(t *testing.T) {
+	const whole = `</?page=1>; rel="first", </?page=2>; rel="next"`
+	link := ""
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "" {
+			w.Header().Set("Link", link)
+		}
+		sends(200, "application/json", "[1]")(w, r)
+	})
+	a := newAsker(t, "http")
+	opts := map[string]any{"url": s.URL, "pages": &PageOption{By: "link", Max: 10}}
+	first := strings.Index(whole, ",")
+	for n := first + len(", <"); n < len(whole); n++ {
+		link = whole[:n]
+		a.fails("pages", opts)
+	}
+	link = whole
+	if doc := a.doc(opts); !reflect.DeepEqual(doc["body"], []any{1, 1}) {
+		t.Errorf("%v", doc)
+	}
+	link = whole[:first]
+	if doc := a.doc(opts); !reflect.DeepEqual(doc["body"], []any{1}) {
+		t.Errorf("%v", doc)
+	}
+	link = strings.Repeat(`</?page=1>; rel="first", `, 20_000) + whole // more than a header may be
+	if answer, err := a.ask(opts); err == nil {
+		t.Errorf("%v", answer.Doc)
 	}
 }
 
 func FuzzNextLink(f *testing.F) {
 	f.Add(`<a>; rel="prev", <b>; rel=next`)
+	f.Add(`, <a>; rel="prev \" `)
 	f.Fuzz(func(t *testing.T, field string) {
-		if target, ok := nextLink(field); ok && !strings.Contains(field, "<"+target+">") {
+		if target, found, _ := nextLink(field); found && !strings.Contains(field, "<"+target+">") {
 			t.Errorf("%q is not in %q", target, field)
 		}
 	})
