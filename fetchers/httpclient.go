@@ -80,7 +80,7 @@ func (s *Set) adopt(ca string, c *client) *client {
 // newTransport is the standard client with bounds. Every deadline comes from the poll's context.
 func newTransport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxyOfEnvironment(),
 		DialContext:            (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
