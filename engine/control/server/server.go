@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -27,9 +28,7 @@ type Handler interface {
 }
 
 const (
-	// maxConns bounds how many are served at once; more wait to be accepted.
-	maxConns = 64
-	// requestTimeout is how long a connection may take to say what it wants.
+	// requestTimeout is how long a connection may take to say what it wants, and to read the answer.
 	requestTimeout = 10 * time.Second
 	// acceptPause is the wait after an accept that failed.
 	acceptPause = time.Second
@@ -38,18 +37,21 @@ const (
 // Serve answers on l until ctx ends; then it closes l, which removes the socket, and returns when the last
 // conversation is over.
 func Serve(ctx context.Context, l *net.UnixListener, h Handler) {
+	serve(ctx, l, h, newPlaces(requestTimeout))
+}
+
+func serve(ctx context.Context, l *net.UnixListener, h Handler, places *places) {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	places := make(chan struct{}, maxConns)
 	for {
-		places <- struct{}{}
+		places.talk <- struct{}{}
 		conn, err := l.AcceptUnix()
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil { // no descriptor left, or a caller that was gone already
-			<-places
+			<-places.talk
 			select {
 			case <-ctx.Done():
 			case <-time.After(acceptPause):
@@ -57,18 +59,20 @@ func Serve(ctx context.Context, l *net.UnixListener, h Handler) {
 			continue
 		}
 		wg.Go(func() {
-			defer func() { <-places }()
 			defer conn.Close()
-			converse(ctx, conn, h)
+			if converse(ctx, conn, h, places) {
+				<-places.talk
+			}
 		})
 	}
 }
 
-// converse serves one connection: requests one after the other, until it ends or says something that is none.
-func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
+// converse serves one connection: requests one after the other, until it ends or says something that is none. placed
+// says whether it still has its place to talk.
+func converse(ctx context.Context, conn *net.UnixConn, h Handler, places *places) (placed bool) {
 	peer, err := proc.PeerOf(conn)
 	if err != nil || peer.UID != os.Geteuid() {
-		return
+		return true
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,21 +81,26 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 	in := bufio.NewReaderSize(conn, maxRequest)
 	out := json.NewEncoder(conn)
 	out.SetEscapeHTML(false)
+	say := func(r control.Response) error {
+		_ = conn.SetWriteDeadline(time.Now().Add(places.patience)) // who asks and does not read holds a place
+		defer func() { _ = conn.SetWriteDeadline(time.Time{}) }()
+		return out.Encode(r)
+	}
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(requestTimeout))
 		if ctx.Err() != nil {
-			return
+			return true
 		}
 		line, err := in.ReadSlice('\n')
 		if err == io.EOF && len(line) > 0 {
 			err = nil // a last line without its line break, from a writer that half-closed
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
-			_ = out.Encode(control.Response{Error: "the request is too long", Usage: true})
-			return
+			_ = say(control.Response{Error: "the request is too long", Usage: true})
+			return true
 		}
 		if err != nil {
-			return
+			return true
 		}
 		if report, ok := inbox.ParseReport(line); ok {
 			h.Report(report)
@@ -99,11 +108,20 @@ func converse(ctx context.Context, conn *net.UnixConn, h Handler) {
 		}
 		request, fault := parse(line)
 		if fault != "" {
-			_ = out.Encode(control.Response{Error: fault, Usage: true})
-			return
+			_ = say(control.Response{Error: fault, Usage: true})
+			return true
 		}
-		if out.Encode(answer(ctx, conn, h, request)) != nil {
-			return
+		back := places.long(ctx, request.Op)
+		if back == nil {
+			_ = say(control.Response{Error: fmt.Sprintf("%d requests of this kind wait for an answer already", maxLong)})
+			return true
+		}
+		err = say(answer(ctx, conn, h, request))
+		if !back() {
+			return false
+		}
+		if err != nil {
+			return true
 		}
 	}
 }

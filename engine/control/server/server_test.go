@@ -33,8 +33,8 @@ func (e echo) Handle(ctx context.Context, r control.Request) control.Response {
 
 func (e echo) Report(r inbox.Report) { e.reports <- r }
 
-// serve answers on a socket of its own until the test ends.
-func serve(t *testing.T) (path string, h echo) {
+// start answers on a socket of its own until the test ends.
+func start(t *testing.T) (path string, h echo) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.sock")
 	l, _, err := Listen(context.Background(), path)
@@ -77,7 +77,7 @@ func say(t *testing.T, path, text string) string {
 }
 
 func TestAskGetsAnAnswer(t *testing.T) {
-	path, _ := serve(t)
+	path, _ := start(t)
 	r, err := control.Ask(context.Background(), path, control.Request{Op: control.Watch, Words: []string{"a b", "--x"}})
 	if err != nil || strings.Join(r.Targets, "|") != "a b|--x" {
 		t.Errorf("%+v, %v", r, err)
@@ -88,7 +88,7 @@ func TestAskGetsAnAnswer(t *testing.T) {
 }
 
 func TestAConversationByHandAndGarbage(t *testing.T) {
-	path, _ := serve(t)
+	path, _ := start(t)
 	for in, want := range map[string]string{
 		`{"op":"watch","words":["a"]}` + "\n" + `{"op":"watch","words":["b"]}`: `"a"`, // the second needs no line break
 		"GET / HTTP/1.1\r\n\r\n":                 "not a request",
@@ -112,7 +112,7 @@ func TestAConversationByHandAndGarbage(t *testing.T) {
 }
 
 func TestARequestOf100MBIsCutOff(t *testing.T) {
-	path, _ := serve(t)
+	path, _ := start(t)
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestARequestOf100MBIsCutOff(t *testing.T) {
 }
 
 func TestSE6_7_AReportReachesTheHandler(t *testing.T) {
-	path, h := serve(t)
+	path, h := start(t)
 	line := `{"type":"control","action":"peer_message_status","status":"held","reason":"mode-mismatch","orig_msg_id":"x-1","msgV":1}` + "\n"
 	if got := say(t, path, line); got != "" {
 		t.Errorf("answered %q", got)
@@ -147,7 +147,7 @@ func TestSE6_7_AReportReachesTheHandler(t *testing.T) {
 }
 
 func TestManySilentConnectionsAreBounded(t *testing.T) {
-	path, _ := serve(t)
+	path, _ := start(t)
 	var idle []net.Conn
 	for range maxConns - 1 {
 		conn, err := net.Dial("unix", path)
@@ -172,7 +172,7 @@ func TestOnlyTheOwnUserIsHeard(t *testing.T) {
 	if err != nil {
 		t.Skip("needs perl, to speak to a socket as somebody else")
 	}
-	path, _ := serve(t)
+	path, _ := start(t)
 	// Even where the file's mode would let everybody in.
 	for dir := filepath.Dir(path); dir != "/" && dir != os.TempDir(); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -198,7 +198,7 @@ func TestOnlyTheOwnUserIsHeard(t *testing.T) {
 }
 
 func TestSE5_2_OneOnly(t *testing.T) {
-	path, _ := serve(t)
+	path, _ := start(t)
 	_, running, err := Listen(context.Background(), path)
 	if !errors.Is(err, ErrRunning) || running.PID != os.Getpid() {
 		t.Errorf("%+v, %v", running, err)
