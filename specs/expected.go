@@ -54,9 +54,14 @@ func (c *compiler) recorded(p pollSpec) {
 	}
 }
 
-// speakers are the kinds of events that the spec can give, each with the names of its fields; nil where a kind could
-// not be read.
-func (c *compiler) speakers() map[string][]string {
+// speakers are the kinds of events that the spec can give, in order, each with the names of its fields.
+type speakers struct {
+	kinds  []string
+	fields map[string][]string
+}
+
+// speakers is nil where a kind could not be read.
+func (c *compiler) speakers() *speakers {
 	known := map[string][]string{}
 	for _, rs := range c.spec.rules {
 		if !isName(rs.kind.s) || rs.cleared != nil && !isName(rs.cleared.kind.s) {
@@ -70,7 +75,17 @@ func (c *compiler) speakers() map[string][]string {
 	if c.spec.done.set() {
 		known["done"] = slices.Clip(known["done"])
 	}
-	return known
+	return &speakers{slices.Sorted(maps.Keys(known)), known}
+}
+
+// fieldsOf are the fields of the events of a kind; of all, where the kind is none.
+func (s *speakers) fieldsOf(kind *yaml.Node) []string {
+	if kind != nil {
+		if fields, known := s.fields[kind.Value]; known {
+			return fields
+		}
+	}
+	return slices.Concat(slices.Collect(maps.Values(s.fields))...)
 }
 
 func fieldNames(rs ruleSpec) []string {
@@ -82,20 +97,12 @@ func fieldNames(rs ruleSpec) []string {
 }
 
 // expected checks one event that a test wants.
-func (c *compiler) expected(n *yaml.Node, known map[string][]string) {
-	kinds := slices.Sorted(maps.Keys(known))
-	var fields []string
-	kind := member(n, "kind")
-	for name, of := range known {
-		if kind == nil || kind.Value == name || !slices.Contains(kinds, kind.Value) {
-			fields = append(fields, of...)
-		}
-	}
+func (c *compiler) expected(n *yaml.Node, known *speakers) {
 	c.pairs(n, "event", func(k, v *yaml.Node) {
 		switch k.Value {
 		case "kind":
-			if t := c.str(v); t.set() && known != nil && !slices.Contains(kinds, t.s) {
-				c.fault(v, "word", fmt.Sprintf("no rule gives an event of the kind `%s`", t.s), hintNearest(t.s, kinds))
+			if t := c.str(v); t.set() && known != nil && !slices.Contains(known.kinds, t.s) {
+				c.fault(v, "word", fmt.Sprintf("no rule gives an event of the kind `%s`", t.s), hintNearest(t.s, known.kinds))
 			}
 		case "level":
 			c.word(v, levels)
@@ -106,9 +113,13 @@ func (c *compiler) expected(n *yaml.Node, known map[string][]string) {
 				c.str(v)
 			}
 		default:
-			if known != nil && !slices.Contains(fields, k.Value) {
-				slices.Sort(fields)
-				c.unknownKey(k, v, "event", append([]string{"kind", "level", "text", "url"}, slices.Compact(fields)...), map[string]*yaml.Node{})
+			if known == nil {
+				return
+			}
+			if fields := known.fieldsOf(member(n, "kind")); !slices.Contains(fields, k.Value) {
+				fields = append([]string{"kind", "level", "text", "url"}, fields...)
+				slices.Sort(fields[4:])
+				c.unknownKey(k, v, "event", slices.Compact(fields), map[string]*yaml.Node{})
 			}
 		}
 	})

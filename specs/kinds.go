@@ -52,7 +52,12 @@ func shapeOfKind(k valueKind) *shape {
 	if k == "" {
 		return anyShape
 	}
-	return &shape{is: k}
+	return kindShapes[k]
+}
+
+var kindShapes = map[valueKind]*shape{
+	valBool: {is: valBool}, valNumber: {is: valNumber}, valString: {is: valString}, valTime: {is: valTime},
+	valSpan: {is: valSpan}, valList: {is: valList}, valMap: {is: valMap},
 }
 
 // kind is what the value is.

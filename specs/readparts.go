@@ -14,12 +14,36 @@ func (r *reader) pairs(n *yaml.Node, what string, each func(k, v *yaml.Node)) {
 	if !r.mapping(n, what) {
 		return
 	}
+	if plainPairs(n.Content) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			each(n.Content[i], n.Content[i+1])
+		}
+		return
+	}
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k, v := n.Content[i], n.Content[i+1]; r.once(seen, k, v) {
 			each(k, v)
 		}
 	}
+}
+
+// plainPairs reports whether once has nothing to say of a short mapping: most of a spec is that.
+func plainPairs(content []*yaml.Node) bool {
+	if len(content) > 32 {
+		return false
+	}
+	for i := 0; i+1 < len(content); i += 2 {
+		if k := content[i]; k.Kind != yaml.ScalarNode || k.Tag == "!!merge" || content[i+1].Kind == yaml.AliasNode {
+			return false
+		}
+		for j := 0; j < i; j += 2 {
+			if content[j].Value == content[i].Value {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (r *reader) defaults(n *yaml.Node) map[string]*yaml.Node {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +76,6 @@ func (p *targetParser) names() *shape {
 // compileTarget makes the parser, and reports what is wrong with it.
 func (r *reader) compileTarget(s *Spec) *targetParser {
 	p := &targetParser{usage: slices.Clone(s.Usage), lost: s.target.lost}
-	r.clashes(s.target)
 	for _, a := range s.target.args {
 		if !a.name.set() {
 			continue
@@ -96,6 +94,7 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 			p.usage = append(p.usage, fmt.Sprintf("  <%s>  %s", a.name.s, a.help))
 		}
 	}
+	r.clashes(s.target, p.args)
 	for _, f := range s.target.flags {
 		fp := flagParser{flagSpec: f}
 		if f.def != nil && f.typ != "" {
@@ -120,24 +119,25 @@ func (r *reader) compileTarget(s *Spec) *targetParser {
 
 // clashes notes the names that two parts of a target have: one of their values would be lost. Two arguments or two flags
 // of one name were noted when they were read.
-func (r *reader) clashes(t targetSpec) {
+func (r *reader) clashes(t targetSpec, args []argParser) {
 	owner := map[string]string{}
-	for _, a := range t.args {
-		owner[a.name.s] = "an argument"
+	for _, a := range args {
+		owner[a.name] = "an argument"
 	}
 	note := func(n *yaml.Node, at int, what, name string) {
 		if first := owner[name]; first != "" {
 			r.inside(n, at, len(name), Error, "name", fmt.Sprintf("%s `%s` has the name of %s", what, name, first), "call one of them differently")
 		}
 	}
-	for _, a := range t.args {
-		if !a.pattern.set() {
+	for i, a := range args {
+		if a.pattern == nil {
 			continue
 		}
-		for _, at := range groupName().FindAllStringSubmatchIndex(a.pattern.s, -1) {
-			if re, err := syntax.Parse(a.pattern.s, syntax.Perl); err == nil && group(re, a.pattern.s[at[2]:at[3]]) != nil { // else it stands in a class
-				note(a.pattern.n, at[2], "the group", a.pattern.s[at[2]:at[3]])
-				owner[a.pattern.s[at[2]:at[3]]] = "a group of `" + a.name.s + "`"
+		at := named(t.args, i)
+		for _, g := range a.pattern.SubexpNames() {
+			if g != "" {
+				note(at.n, strings.Index(at.s, "<"+g+">")+1, "the group", g)
+				owner[g] = "a group of `" + a.name + "`"
 			}
 		}
 	}
@@ -146,6 +146,19 @@ func (r *reader) clashes(t targetSpec) {
 			note(f.name.n, 0, "the flag", f.name.s)
 		}
 	}
+}
+
+// named is the pattern of the argument that is number i of those with a name.
+func named(args []argSpec, i int) text {
+	for _, a := range args {
+		if a.name.set() {
+			if i == 0 {
+				return a.pattern
+			}
+			i--
+		}
+	}
+	return text{}
 }
 
 var groupName = lazily(`\(\?P?<(\w+)>`)
