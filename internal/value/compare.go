@@ -10,21 +10,25 @@ import (
 )
 
 // Equal reports whether two values are the same. Numbers compare exactly whatever their Go type; lists and maps
-// compare by content.
+// compare by content, and stay as they are.
 func Equal(a, b any) bool {
-	switch a := Normalise(a).(type) {
-	case nil:
-		return b == nil
+	switch a := a.(type) { // brought behind the border part by part: a whole list at each depth would be too often
 	case []any:
 		bs, ok := b.([]any)
 		return ok && slices.EqualFunc(a, bs, Equal)
 	case map[string]any:
 		bm, ok := b.(map[string]any)
 		return ok && maps.EqualFunc(a, bm, Equal)
-	default:
-		c, ok := Compare(a, b)
-		return ok && c == 0
 	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	if a = Normalise(a); a == nil {
+		return Normalise(b) == nil
+	}
+	c, ok := Compare(a, b)
+	return ok && c == 0
 }
 
 // Compare orders two values: negative where a is less. ok is false where they have no order: different kinds, lists,

@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -106,4 +107,58 @@ func FuzzBorder(f *testing.F) {
 			t.Fatalf("%q became %s and no longer equals itself: %v", data, once, err)
 		}
 	})
+}
+
+// TestEqualLeavesItsValuesAlone: a document may be read by another poll meanwhile.
+func TestEqualLeavesItsValuesAlone(t *testing.T) {
+	for _, row := range []struct {
+		a, b any
+		want bool
+	}{
+		{[]any{[]any{2.0}}, []any{[]any{2}}, true},
+		{[]any{2}, []any{2.0}, true},
+		{map[string]any{"a": []any{int64(1)}}, map[string]any{"a": []any{1}}, true},
+		{2.0, []any{2.0}, false},
+		{[]any{2.0}, 2.0, false},
+		{nil, []any{}, false},
+		{math.NaN(), nil, true},
+		{nil, math.NaN(), true},
+		{nil, false, false},
+	} {
+		before := fmt.Sprintf("%T %T", first(row.a), first(row.b))
+		if got := value.Equal(row.a, row.b); got != row.want {
+			t.Errorf("%v and %v: %v", row.a, row.b, got)
+		}
+		if after := fmt.Sprintf("%T %T", first(row.a), first(row.b)); after != before {
+			t.Errorf("%v and %v were %s and are %s", row.a, row.b, before, after)
+		}
+	}
+}
+
+// first is the innermost first part of a value.
+func first(v any) any {
+	switch v := v.(type) {
+	case []any:
+		if len(v) > 0 {
+			return first(v[0])
+		}
+	case map[string]any:
+		return first(v["a"])
+	}
+	return v
+}
+
+func BenchmarkEqualOfADeepList(b *testing.B) {
+	deep := func() (v any) {
+		for range 10_000 {
+			v = []any{v}
+		}
+		return v
+	}
+	x, y := deep(), deep()
+	for b.Loop() {
+		if !value.Equal(x, y) {
+			b.Fatal("not equal")
+		}
+	}
 }
