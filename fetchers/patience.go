@@ -1,9 +1,11 @@
 package fetchers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -106,22 +108,24 @@ func asksToWait(resp *http.Response, now time.Time) (time.Duration, bool) {
 	if v := resp.Header.Get("Retry-After"); v != "" {
 		return clamp(retryAfter(v, now)), true
 	}
-	spent, counted := false, false
-	for _, name := range []string{"X-Ratelimit-Remaining", "X-Rate-Limit-Remaining", "Ratelimit-Remaining"} {
-		v := strings.TrimSpace(resp.Header.Get(name))
-		spent, counted = spent || v == "0", counted || v != ""
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		return 0, false
 	}
+	all := quotas(resp.Header, now)
+	spent := slices.ContainsFunc(all, func(q quota) bool { return q.spent })
+	counted := slices.ContainsFunc(all, func(q quota) bool { return q.counted })
 	// GitHub tells with every answer when its count begins anew: that is no reason to wait while there is something left.
-	spent = spent || resp.StatusCode == http.StatusTooManyRequests && !counted
-	if spent && resp.StatusCode != http.StatusServiceUnavailable {
-		for _, name := range []string{"X-Ratelimit-Reset", "X-Rate-Limit-Reset", "Ratelimit-Reset"} {
-			if d, ok := reset(resp.Header.Get(name), now); ok {
-				return clamp(d), true
-			}
-		}
-		return defaultPatience, true
+	if tooMany := resp.StatusCode == http.StatusTooManyRequests; !spent && (counted || !tooMany) {
+		return defaultPatience, tooMany
 	}
-	return defaultPatience, resp.StatusCode == http.StatusTooManyRequests
+	var own, any time.Duration // of what is spent, and of all
+	for _, q := range all {
+		any = max(any, q.wait)
+		if q.spent {
+			own = max(own, q.wait)
+		}
+	}
+	return cmp.Or(own, any, defaultPatience), true
 }
 
 func retryAfter(v string, now time.Time) time.Duration {

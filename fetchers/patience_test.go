@@ -119,6 +119,31 @@ func TestC17_HowLong(t *testing.T) {
 		{403, "X-Ratelimit-Remaining: 12|X-Ratelimit-Reset: 1796040090", 0},
 		{403, "Ratelimit-Remaining: 0|Ratelimit-Reset: 30", 30 * time.Second},
 		{403, "X-Ratelimit-Remaining: 0|X-Ratelimit-Reset: 1e300", time.Hour},
+		{429, "Ratelimit-Reset: 30", 30 * time.Second},
+		{429, "Ratelimit-Remaining: 0;w=21600|Ratelimit-Reset: 30", 30 * time.Second},
+		{403, "Ratelimit-Remaining: 0;w=21600", defaultPatience},
+		{429, `Ratelimit: "default";r=0;t=30`, 30 * time.Second},
+		{429, `Ratelimit: default;r=0;t=30`, 30 * time.Second},
+		{403, `Ratelimit: "default";r=0;t=30`, 30 * time.Second},
+		{403, `Ratelimit: "default";r=5;t=30`, 0},
+		{403, `Ratelimit: "default";t=30`, 0},
+		{429, `Ratelimit: "default";t=30`, 30 * time.Second},
+		{429, `Ratelimit: "default";r=5;t=30`, defaultPatience},
+		{429, `Ratelimit: "minute";r=5;t=10, "day, and more; r=0";pk=:c2VjcmV0:;r=0 ; t=1800`, 30 * time.Minute},
+		{429, `Ratelimit: "minute";r=0;t=10, "day";r=0;t=1800, "month";r=7;t=3000`, 30 * time.Minute},
+		{403, `Ratelimit: "default";r=0`, defaultPatience},
+		{403, `Ratelimit: "default";r=0;t=315360000`, time.Hour},
+		{403, `Ratelimit: "default";r=0;t=99999999999999999999`, time.Hour},
+		{403, `Ratelimit: "default";r=0;t=0`, time.Second},
+		{403, `Ratelimit: "default";r=0;t=-5`, defaultPatience},
+		{403, `Ratelimit: "default";r=0;t=soon`, defaultPatience},
+		{403, `Ratelimit: "unclosed;r=0;t=30`, 0},
+		{429, "Ratelimit: limit=100, remaining=0, reset=30", 30 * time.Second},
+		{403, "Ratelimit: limit=100, remaining=9, reset=30", 0},
+		{403, "X-Ratelimit-Remaining: 9|X-Ratelimit-Reset: 3000|Ratelimit: a;r=0;t=30", 30 * time.Second},
+		{429, "Retry-After: 5|Ratelimit: a;r=0;t=30", 5 * time.Second},
+		{503, "Ratelimit: a;r=0;t=30", 0},
+		{200, "Ratelimit: a;r=0;t=30", 0},
 		{503, "Retry-After: 10", 10 * time.Second},
 		{503, "", 0},
 		{200, "Retry-After: 10", 0},
@@ -136,12 +161,13 @@ func TestC17_HowLong(t *testing.T) {
 }
 
 func FuzzAsksToWait(f *testing.F) {
+	f.Add(403, "", `0", a;r=0;t=1e9, remaining=0, reset=-1`, "", "")
 	f.Add(429, "120", "0", "5", "Mon, 30 Nov 2026 12:00:00 GMT")
 	f.Add(403, "", "0", "1796040090", "")
 	f.Add(403, "", "0", "-1e400", "Mon, 30 Nov 9999 12:00:00 GMT")
 	f.Fuzz(func(t *testing.T, status int, after, remaining, reset, date string) {
 		resp := &http.Response{StatusCode: status, Header: http.Header{
-			"Retry-After": {after}, "X-Ratelimit-Remaining": {remaining}, "X-Ratelimit-Reset": {reset}, "Date": {date},
+			"Retry-After": {after}, "X-Ratelimit-Remaining": {remaining}, "X-Ratelimit-Reset": {reset}, "Ratelimit": {remaining, reset}, "Date": {date},
 		}}
 		if d, ok := asksToWait(resp, time.Unix(1_800_000_000, 0)); ok && (d < minPatience || d > maxPatience) {
 			t.Errorf("%d %q %q %q %q: %s", status, after, remaining, reset, date, d)
