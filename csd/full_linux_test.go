@@ -42,6 +42,24 @@ func (r *rig) fill(dir string) {
 	r.must(f.Close())
 }
 
+// fillAll leaves not a byte free, not even on the last page of a worker's events.
+func (r *rig) fillAll(name, disk string) {
+	r.Helper()
+	path, err := r.worker(name).EventsFile()
+	r.must(err)
+	info, err := os.Stat(path)
+	r.must(err)
+	r.fill(disk)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	r.must(err)
+	for blank := []byte("\n"); info.Size()%page != 0; info, err = f.Stat() { // not a byte is free
+		r.must(err)
+		_, err = f.Write(blank)
+		r.must(err)
+	}
+	r.must(f.Close())
+}
+
 // page is that of the file system: what still has room on a page can be appended on a full disk.
 const page = 4096
 
@@ -109,23 +127,26 @@ func TestFullDisk_ADeadWorkerEndsAWait(t *testing.T) {
 	r.launch("claude", "w")
 	_, err := r.worker("w").Send(t.Context(), "HANG")
 	r.must(err)
-	path, err := r.worker("w").EventsFile()
-	r.must(err)
-	info, err := os.Stat(path)
-	r.must(err)
-	r.fill(disk)
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	r.must(err)
-	for blank := []byte("\n"); info.Size()%page != 0; info, err = f.Stat() { // not a byte is free
-		r.must(err)
-		_, err = f.Write(blank)
-		r.must(err)
-	}
-	r.must(f.Close())
+	r.fillAll("w", disk)
 	r.must(syscall.Kill(r.client("w"), syscall.SIGKILL))
 	_, err = r.waits("w", 0)
 	r.fails(err, csd.Failed, "is gone")
 	if s := r.state("w"); s != csd.Gone {
 		t.Errorf("status %s", s)
+	}
+}
+
+// TestFullDisk_APromptThatNoHookCanTellOf is an error that says why; once there is room, the worker goes on.
+func TestFullDisk_APromptThatNoHookCanTellOf(t *testing.T) {
+	r := newRig(t).with("CSD_SUBMIT_TIMEOUT", "0.5")
+	disk := r.smallDisk()
+	r.launch("claude", "w")
+	r.fillAll("w", disk)
+	_, err := r.worker("w").Send(t.Context(), "ANSWER lost")
+	r.fails(err, csd.Failed, "its hooks have no room left at "+disk)
+	r.hints(err, "make room there")
+	r.must(os.Remove(filepath.Join(disk, "fill")))
+	if got := r.converse("w", "hello"); got != "Echo: hello" {
+		t.Errorf("%q", got)
 	}
 }

@@ -281,7 +281,7 @@ func (s *sending) confirm(ctx context.Context) (Sent, error) {
 				return s.sent, nil
 			}
 		case <-end.C:
-			if extended || stands && !s.nudged(ctx) {
+			if extended || stands && !s.nudged(ctx) || s.fleet.root.Full() {
 				return s.sent, s.notTaken(ctx)
 			}
 			extended = true
@@ -299,6 +299,10 @@ func (s *sending) nudged(ctx context.Context) bool {
 }
 
 func (s *sending) notTaken(ctx context.Context) error {
+	if s.fleet.root.Full() {
+		return s.failed(ctx, "make room there, and look with read-turn whether the prompt was taken",
+			fmt.Sprintf("worker %s told of no prompt: its hooks have no room left at %s", s.name, s.fleet.root.Path()))
+	}
 	return s.failed(ctx, "CSD_SUBMIT_TIMEOUT gives it longer; handoff says how to look at it", fmt.Sprintf("worker %s did not take the prompt", s.name))
 }
 

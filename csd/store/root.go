@@ -96,6 +96,12 @@ func kind(m os.FileMode) string {
 // Path is the folder itself.
 func (r *Root) Path() string { return r.path }
 
+// Full reports whether the file system of the root has no room left for one more block.
+func (r *Root) Full() bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(r.path, &fs) == nil && fs.Blocks > 0 && fs.Bavail == 0
+}
+
 // The folders and endings of the root.
 const (
 	shims      = "bin"
