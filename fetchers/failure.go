@@ -46,43 +46,99 @@ func failure(parent context.Context, err error, secrets []string) error {
 
 // wordFor finds the word of an error that comes from a library.
 func wordFor(err error) string {
-	var dns *net.DNSError
-	var timeout interface{ Timeout() bool }
-	var verify *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
+	word, _ := causeOf(err)
+	return word
+}
+
+// causeOf finds the word of an error that comes from a library, and says what happened in words of ours, which hold
+// nothing of the error's own text.
+func causeOf(err error) (word, text string) {
+	const late = "no answer in time"
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout", late
+	}
+	if word, text = secureCause(err); word != "" {
+		return word, text
+	}
+	var (
+		dns     *net.DNSError
+		timeout interface{ Timeout() bool }
+		errno   syscall.Errno
+	)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
 	case errors.As(err, &dns):
-		if dns.IsTimeout {
-			return "timeout"
+		switch {
+		case dns.IsTimeout:
+			return "timeout", late
+		case dns.IsNotFound:
+			return "dns", "no such host"
 		}
-		return "dns"
-	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &unknown),
-		errors.As(err, &host), errors.As(err, &invalid):
-		return "tls"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "refused"
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.ENETDOWN),
-		errors.Is(err, syscall.EHOSTDOWN), errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "unreachable"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED),
-		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
-		return "reset"
+		return "dns", "the name of the host could not be looked up"
 	case errors.Is(err, tail.ErrNotRegular):
-		return "not-regular"
+		return "not-regular", "not a regular file"
 	case errors.Is(err, tail.ErrUTF16):
-		return "parse"
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return "not-found"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission"
+		return "parse", "the text is UTF-16"
+	case errors.Is(err, exec.ErrNotFound):
+		return "not-found", "no such program"
 	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout", late
+	case errors.As(err, &errno):
+		return errnoWord(errno), errno.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return "not-found", "it is not there"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission", "it may not be read"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		return "reset", "the connection was closed before the answer was whole"
+	}
+	return "io", "no answer that can be understood: it is not HTTP, or a proxy refused"
+}
+
+// secureCause is the cause of an error of TLS; empty where it is none.
+func secureCause(err error) (word, text string) {
+	var (
+		unknown x509.UnknownAuthorityError
+		host    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		text = "the certificate is of an authority that is not known here"
+	case errors.As(err, &host):
+		text = "the certificate is for another host"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		text = "the certificate has expired, or is not valid yet"
+	case errors.As(err, &invalid), errors.As(err, &verify):
+		text = "the certificate is not valid"
+	case errors.As(err, &record):
+		text = "the answer is not TLS"
+	case errors.As(err, &alert):
+		text = "the server refused the TLS connection"
+	default:
+		return "", ""
+	}
+	return "tls", text
+}
+
+func errnoWord(e syscall.Errno) string {
+	switch e {
+	case syscall.ECONNREFUSED:
+		return "refused"
+	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EADDRNOTAVAIL:
+		return "unreachable"
+	case syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED:
+		return "reset"
+	case syscall.ETIMEDOUT:
 		return "timeout"
+	}
+	switch {
+	case e.Is(fs.ErrNotExist):
+		return "not-found"
+	case e.Is(fs.ErrPermission):
+		return "permission"
 	}
 	return "io"
 }
