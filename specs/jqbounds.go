@@ -39,23 +39,40 @@ type jqRun struct {
 	patterns *patterns
 }
 
-// jqDefs are the functions that are defined anew. A name with underscores before it is the library's function, kept
-// from before its own name means ours, or one of ours in Go.
-func jqDefs() map[string]string {
-	defs := map[string]string{ // by name and number of arguments
-		"transpose/0": `def __transpose: transpose; def transpose: __cells | __transpose;`,
-		"tonumber/0":  `def __tonumber: tonumber; def tonumber: __digits | __tonumber;`,
-		"fromjson/0":  `def __fromjson: fromjson; def fromjson: __fromjson | __numbers;`,
-		"jn/2":        `def __jn(n; x): jn(n; x); def jn(n; x): x as $x | n as $n | __order($n) | __jn($n; $x);`,
-		"yn/2":        `def __yn(n; x): yn(n; x); def yn(n; x): x as $x | n as $n | __order($n) | __yn($n; $x);`,
+// boundedDef is how a function is defined anew; empty where it is the library's own. A name with underscores before it is
+// the library's function, kept from before its own name means ours, or one of ours in Go.
+func boundedDef(name string, args int) string {
+	switch name {
+	case "transpose", "tonumber", "fromjson":
+		if args == 0 {
+			return map[string]string{
+				"transpose": `def __transpose: transpose; def transpose: __cells | __transpose;`,
+				"tonumber":  `def __tonumber: tonumber; def tonumber: __digits | __tonumber;`,
+				"fromjson":  `def __fromjson: fromjson; def fromjson: __fromjson | __numbers;`,
+			}[name]
+		}
+	case "contains", "inside", "indices", "index", "rindex":
+		if args == 1 {
+			return fmt.Sprintf(`def __%[1]s(x): %[1]s(x); def %[1]s(x): x as $x | __pairs($x; %[1]q) | __%[1]s($x);`, name)
+		}
+	case "jn", "yn":
+		if args == 2 {
+			return fmt.Sprintf(`def __%[1]s(n; x): %[1]s(n; x); def %[1]s(n; x): x as $x | n as $n | __order($n) | __%[1]s($n; $x);`, name)
+		}
+	case "match", "test", "capture", "scan", "splits":
+		if args == 1 || args == 2 {
+			return patternDefs
+		}
+	case "sub", "gsub":
+		if args == 2 || args == 3 {
+			return patternDefs
+		}
+	case "split": // with one argument it looks for a text
+		if args == 2 {
+			return patternDefs
+		}
 	}
-	for _, name := range []string{"contains", "inside", "indices", "index", "rindex"} {
-		defs[name+"/1"] = fmt.Sprintf(`def __%[1]s(x): %[1]s(x); def %[1]s(x): x as $x | __pairs($x; %[1]q) | __%[1]s($x);`, name)
-	}
-	for _, name := range []string{"match/1", "match/2", "test/1", "test/2", "capture/1", "capture/2", "scan/1", "scan/2", "splits/1", "splits/2", "split/2", "sub/2", "sub/3", "gsub/2", "gsub/3"} {
-		defs[name] = patternDefs
-	}
-	return defs
+	return ""
 }
 
 // jqOperators take the place of operators. The right side is the outer loop, as it is there.
@@ -98,7 +115,6 @@ func compileJQ(source string, parsed *gojq.Query, vars []string) (code *gojq.Cod
 
 // boundsFor are the definitions that a program needs; empty where it uses nothing that must be bounded.
 func boundsFor(q *gojq.Query) string {
-	all := jqDefs()
 	used := map[string]bool{}
 	eachQuery(q, func(q *gojq.Query) {
 		op := q.Op
@@ -109,7 +125,7 @@ func boundsFor(q *gojq.Query) string {
 			used[o.def] = true
 		}
 		if q.Term != nil && q.Term.Func != nil {
-			if def := all[fmt.Sprintf("%s/%d", q.Term.Func.Name, len(q.Term.Func.Args))]; def != "" {
+			if def := boundedDef(q.Term.Func.Name, len(q.Term.Func.Args)); def != "" {
 				used[def] = true
 			}
 		}

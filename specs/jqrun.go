@@ -20,8 +20,8 @@ func (q *query) run(ctx context.Context, target string, doc any, vars []any, lin
 			return items, nil
 		}
 	}
-	if !q.lost.free(target) {
-		return nil, q.failed("its last run does not end", true)
+	if why := q.lost.holds(target); why != "" {
+		return nil, q.failed(why, true)
 	}
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -154,8 +154,8 @@ func (l *lostRuns) add(target string, ended <-chan ran) {
 	l.runs[target] = ended
 }
 
-// free reports whether the program may run on a target.
-func (l *lostRuns) free(target string) bool {
+// holds says why the program may not run on a target; empty where it may.
+func (l *lostRuns) holds(target string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for of, ended := range l.runs {
@@ -165,7 +165,13 @@ func (l *lostRuns) free(target string) bool {
 		default:
 		}
 	}
-	return l.runs[target] == nil && len(l.runs) < maxLostRuns
+	switch {
+	case l.runs[target] != nil:
+		return "its last run does not end"
+	case len(l.runs) >= maxLostRuns:
+		return "too many of its runs do not end"
+	}
+	return ""
 }
 
 func heap() uint64 {
