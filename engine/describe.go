@@ -36,7 +36,7 @@ func (l *loop) describe(now time.Time) *control.Report {
 		d := l.delivery
 		d.Mode = string(l.address.Mode)
 		if d.Pending = l.outbox.pending(); d.Pending > 0 {
-			d.Since = moment(l.outbox.since)
+			d.Since = moment(l.outbox.waitingSince())
 		}
 		r.Delivery = &d
 	}

@@ -60,10 +60,18 @@ func (o *outbox) add(e eventlog.Event, now time.Time) {
 // pending counts the alerts that the inbox has not been given.
 func (o *outbox) pending() int {
 	n := len(o.alerts) + o.more
-	if o.saved.Sending != nil {
-		n++ // at least; its composition is settled and not counted again
+	if m := o.saved.Sending; m != nil {
+		n += max(m.Alerts, 1)
 	}
 	return n
+}
+
+// waitingSince is when the oldest of them came.
+func (o *outbox) waitingSince() time.Time {
+	if m := o.saved.Sending; m != nil && !m.Since.IsZero() {
+		return m.Since
+	}
+	return o.since
 }
 
 // due returns when the next message may go; ok is false where there is none, or one is under way.
@@ -99,7 +107,7 @@ func (o *outbox) settle(now time.Time) state.Message {
 		extra = append(extra, fmt.Sprintf("once more, event %d", o.last))
 		body = inbox.Body(o.name, o.alerts, extra...)
 	}
-	o.saved.Sending = &state.Message{ID: fmt.Sprintf("%s-%d", o.stem, o.last), Last: o.last, Body: body}
+	o.saved.Sending = &state.Message{ID: fmt.Sprintf("%s-%d", o.stem, o.last), Last: o.last, Body: body, Alerts: len(o.alerts) + o.more, Since: o.since.UTC().Round(0)}
 	o.alerts, o.ids, o.more, o.last, o.since = nil, nil, 0, 0, time.Time{}
 	return *o.saved.Sending
 }

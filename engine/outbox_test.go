@@ -154,6 +154,33 @@ func TestSE6_8_AMessageThatWasNotTakenComesAgainAsItWas(t *testing.T) {
 	}
 }
 
+func TestC31_WhatIsNotDeliveredIsCountedAndSinceWhen(t *testing.T) {
+	o := newOutbox(state.Delivery{})
+	for id := int64(1); id <= 25; id++ {
+		o.add(alert(id, fmt.Sprint("alert ", id)), noon.Add(time.Duration(id)*time.Second))
+	}
+	check := func(what string, pending int, since time.Time) {
+		t.Helper()
+		if o.pending() != pending || !o.waitingSince().Equal(since) {
+			t.Errorf("%s: %d wait since %s, want %d since %s", what, o.pending(), o.waitingSince(), pending, since)
+		}
+	}
+	first := noon.Add(time.Second)
+	check("waiting", 25, first)
+	o.settle(noon.Add(time.Minute))
+	o.started(noon.Add(time.Minute))
+	check("on its way", 25, first)
+	o.refused(noon.Add(time.Minute))
+	check("refused", 25, first)
+	o.add(alert(26, "alert 26"), noon.Add(2*time.Minute))
+	check("and one more", 26, first)
+	o = newOutbox(o.saved)
+	check("after a restart", 25, first)
+	o.add(alert(26, "alert 26"), noon.Add(2*time.Minute))
+	o.taken()
+	check("delivered, but for the last", 1, noon.Add(2*time.Minute))
+}
+
 func TestAClockThatIsSetBackHoldsNothing(t *testing.T) {
 	o := newOutbox(state.Delivery{Sent: []state.Sent{{At: noon.Add(24 * time.Hour), Sum: "s"}}, Tokens: 3})
 	o.add(alert(1, "one"), noon)

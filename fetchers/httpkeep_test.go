@@ -1,12 +1,15 @@
 package fetchers
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -103,4 +106,77 @@ func TestQuestionsAtOnceDoNotMixTheirAnswers(t *testing.T) {
 			t.Fatalf("question %d got the answer to another one", i)
 		}
 	}
+}
+
+// listener is a server of plain TCP: to each connection it answers the first request, if it answers at all, and hangs up
+// when a second one comes, as a server does that closes what was idle.
+type listener struct {
+	net.Listener
+	conns, requests atomic.Int32
+	mute            atomic.Bool // it hangs up on the first request too
+}
+
+func newListener(t *testing.T) *listener {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	s := &listener{Listener: l}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.conns.Add(1)
+			wg.Go(func() { s.serve(conn) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); wg.Wait() })
+	return s
+}
+
+func (s *listener) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for n := 0; ; n++ {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		s.requests.Add(1)
+		if n > 0 || s.mute.Load() {
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+	}
+}
+
+func TestC20_AGetOnAStaleConnectionIsSentOnceMore(t *testing.T) {
+	s := newListener(t)
+	a := newAsker(t, "http")
+	get := map[string]any{"url": "http://" + s.Addr().String()}
+	asked := func(what string, conns, requests int32) {
+		t.Helper()
+		if c, r := s.conns.Swap(0), s.requests.Swap(0); c != conns || r != requests {
+			t.Errorf("%s: %d requests on %d new connections, want %d on %d", what, r, c, requests, conns)
+		}
+	}
+	a.doc(get)
+	asked("the first", 1, 1)
+	a.doc(get) // to the connection that the server gives up, and to a new one
+	asked("on a stale connection", 1, 2)
+
+	s.mute.Store(true)
+	a.fails("reset", get)
+	asked("a server that hangs up again", 1, 2)
+	a.fails("reset", get)
+	asked("a server that hangs up on a new connection", 1, 1)
+
+	// What is not idempotent is sent once: nobody knows whether it was done.
+	s.mute.Store(false)
+	a.doc(get)
+	asked("a server that is there again", 1, 1)
+	a.fails("reset", map[string]any{"url": get["url"], "body": "do it"})
+	asked("a POST on a stale connection", 0, 1)
 }

@@ -55,6 +55,9 @@ type Message struct {
 	ID   string `json:"id"`
 	Last int64  `json:"last"` // the id of the last alert in it
 	Body string `json:"body"`
+	// Alerts counts those in it, named or not; Since is when the oldest came. Older daemons saved neither.
+	Alerts int       `json:"alerts,omitempty"`
+	Since  time.Time `json:"since,omitzero"`
 }
 
 // Sent is a message that was sent.

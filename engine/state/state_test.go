@@ -20,7 +20,7 @@ func TestPrepareThenPromote(t *testing.T) {
 	want := State{
 		Version: Version, Events: 17,
 		Targets:  []Target{{Text: "/a <b>", Value: json.RawMessage(`{"path":"/a"}`), Saved: json.RawMessage(`9007199254740993`)}},
-		Delivery: Delivery{Delivered: 16, Sending: &Message{"m-17", 17, "body\n"}, Sent: []Sent{{time.Unix(1, 0).UTC(), "s"}}, Tokens: 2.5},
+		Delivery: Delivery{Delivered: 16, Sending: &Message{"m-17", 17, "body\n", 3, time.Unix(1, 0).UTC()}, Sent: []Sent{{time.Unix(1, 0).UTC(), "s"}}, Tokens: 2.5},
 		Commit:   []json.RawMessage{json.RawMessage(`{"id":17}`)},
 	}
 	if err := Prepare(path, want); err != nil {
