@@ -8,7 +8,6 @@ import (
 
 	"github.com/sessevents/sessevents/csd/event"
 	"github.com/sessevents/sessevents/csd/transcript"
-	"github.com/sessevents/sessevents/internal/proc"
 )
 
 // Answer is what a worker made of a prompt.
@@ -42,7 +41,7 @@ func (w *Worker) Converse(ctx context.Context, prompt string, o ConverseOptions)
 		return Answer{}, err
 	}
 	if ended.Event.Interrupted {
-		if w.endsNow(ctx) {
+		if w.endsNow(ctx, sent.Events) {
 			return Answer{}, w.endedFirst()
 		}
 		return Answer{}, failf("read-turn shows what was said until then", "the turn of worker %s was interrupted", w.name)
@@ -139,15 +138,13 @@ func (o *ownTurn) noAnswer(ended Ended) error {
 }
 
 // endsNow reports whether the client ends: a turn that its end breaks off is told as interrupted, and that a moment
-// before.
-func (w *Worker) endsNow(ctx context.Context) bool {
-	pane, err := w.pane(ctx)
-	if err != nil {
-		return errors.Is(err, errGone)
-	}
+// before. from is where the events of the turn begin.
+func (w *Worker) endsNow(ctx context.Context, from int64) bool {
 	waiting, cancel := context.WithTimeout(ctx, hookGrace)
 	defer cancel()
-	return proc.WaitExit(waiting, pane.PID) == nil
+	_, err := w.waitEnd(waiting, from, func(event.Event) (whose, error) { return another, nil }) // but for a session_end
+	var ours *Error
+	return err == nil || errors.As(err, &ours) && ours.Kind == Failed
 }
 
 func (w *Worker) endedFirst() error {
