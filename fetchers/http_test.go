@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/sessevents/sessevents/internal/value"
 )
 
 // site is a real server on loopback that remembers what it was asked.
@@ -88,6 +90,7 @@ func TestHTTPRequest(t *testing.T) {
 
 func TestC18_CharsetAndContent(t *testing.T) {
 	page := "<html><b>please log in, dear user</b></html>"
+	deep := strings.Repeat("[", value.MaxDepth+1) + strings.Repeat("]", value.MaxDepth+1)
 	for _, c := range []struct {
 		name, parse  string
 		status       int
@@ -130,6 +133,9 @@ func TestC18_CharsetAndContent(t *testing.T) {
 		{"404 that is accepted", "json", 404, "text/html", page, nil, "", ""},
 		{"404 with JSON", "json", 404, "application/json", `{"a":1}`, map[string]any{"a": 1}, "", ""},
 		{"500", "json", 500, "text/html", page, nil, "status", "status 500 is not accepted (text/html, 44 bytes)"},
+		{"deep", "json", 200, "application/json", deep, nil, "parse", "status 200, application/json, 2002 bytes: nested deeper than 1000 levels"},
+		{"deep, not wanted as JSON", "auto", 200, "text/plain", deep, nil, "parse", "nested deeper than 1000 levels"},
+		{"deep, asked for as text", "text", 200, "application/json", deep, deep, "", ""},
 		{"lines", "lines", 200, "text/plain", "a\r\nb\n", []any{"a", "b"}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,21 +7,21 @@ import (
 	"github.com/sessevents/sessevents/internal/value"
 )
 
-// jsonDecoder decodes one JSON value at a time. It takes and refuses exactly what encoding/json does, invalid UTF-8
-// apart, which it refuses, and gives what [value.Decode] gives, without the parts that nobody wants: those are checked
+// jsonDecoder decodes one JSON value at a time. It takes and refuses exactly what encoding/json does, apart from
+// invalid UTF-8 and what is nested deeper than [value.MaxDepth], which it refuses, and gives what [value.Decode] gives, without the parts that nobody wants: those are checked
 // and gone past. It exists for its speed: a busy log is decoded line by line on every poll. What it gives holds nothing
 // of the text.
 type jsonDecoder struct {
 	data  []byte
 	at    int
 	depth int
+	deep  bool              // it ended because the value is nested deeper than value.MaxDepth
 	made  int               // about how many bytes the values take that were made
 	names map[string]string // the names of members, so that each is kept once
 	words map[string]any    // short strings likewise: states and kinds come again in every line
 }
 
 const (
-	maxDepth = 10_000 // as in encoding/json
 	maxNames = 1_000
 	maxWords = 1_000
 	wordLen  = 24
@@ -32,7 +32,7 @@ func (d *jsonDecoder) decode(line []byte, want *Want) (any, bool) {
 	if !utf8.Valid(line) {
 		return nil, false
 	}
-	d.data, d.at, d.depth = line, 0, 0
+	d.data, d.at, d.depth, d.deep = line, 0, 0, false
 	v, ok := d.value(want)
 	if !ok {
 		return nil, false
@@ -244,7 +244,11 @@ func (d *jsonDecoder) skip() bool {
 func (d *jsonDecoder) enter() bool {
 	d.at++
 	d.depth++
-	return d.depth <= maxDepth
+	if d.depth > value.MaxDepth {
+		d.deep = true
+		return false
+	}
+	return true
 }
 
 // first says whether an object or a list has an element at all.

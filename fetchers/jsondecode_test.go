@@ -1,6 +1,7 @@
 package fetchers
 
 import (
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,8 +23,8 @@ func FuzzJSONDecoderEqualsTheBorder(f *testing.F) {
 	for _, s := range lineSeeds {
 		f.Add(s)
 	}
-	f.Add(strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth))
-	f.Add(strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1))
+	f.Add(strings.Repeat("[", value.MaxDepth) + strings.Repeat("]", value.MaxDepth))
+	f.Add(strings.Repeat("[", value.MaxDepth+1) + strings.Repeat("]", value.MaxDepth+1))
 	f.Fuzz(func(t *testing.T, line string) {
 		want, err := value.Decode([]byte(line))
 		valid := err == nil && utf8.ValidString(line)
@@ -49,7 +50,7 @@ func FuzzNarrowKeepsWhatIsRead(f *testing.F) {
 	f.Add(`{"\u0061":{"\u0062":"st\u006fp"},"a":[{"a":1,"a":{"b":[[],{"b":1e400}]}}]}`, "a", "stop", []byte{1, 5, 1, 2})
 	f.Add(`[{"x":{"a":1}},{"x":{"b":"\ud800"}},7,null]`, "x", "b", []byte{4, 1, 1, 0})
 	f.Add(`{"a":[1,2,{"b":nope}]}`, "b", "b", []byte{2, 2})
-	for _, deep := range []int{maxDepth - 1, maxDepth} {
+	for _, deep := range []int{value.MaxDepth - 1, value.MaxDepth} {
 		f.Add(`{"a":`+strings.Repeat("[", deep)+strings.Repeat("]", deep)+`,"b":1}`, "b", "c", []byte{1})
 	}
 	f.Fuzz(func(t *testing.T, line, one, two string, choices []byte) {
@@ -175,6 +176,37 @@ func TestSieve(t *testing.T) {
 		s := newSieve(nil, &Narrow{Literals: c.groups})
 		if got := s.mayMatter([]byte(c.line)); got != c.want {
 			t.Errorf("%q in %s: %v", c.groups, c.line, got)
+		}
+	}
+}
+
+func TestC36_WhatIsNestedTooDeepIsSaid(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, value.MaxDepth+1) + "1" + strings.Repeat("}", value.MaxDepth+1)
+	file := filepath.Join(t.TempDir(), "f")
+	write(t, file, "{}\n"+deep+"\n{}\n")
+	for _, form := range []string{"auto", "json"} {
+		one := filepath.Join(t.TempDir(), "one")
+		write(t, one, deep)
+		if err := newAsker(t, "exec").fails("parse", map[string]any{"command": []string{"cat", one}, "parse": form}); !strings.Contains(err.Error(), "nested deeper than 1000 levels") {
+			t.Error(err)
+		}
+	}
+	if err := newAsker(t, "exec").fails("parse", map[string]any{"command": []string{"cat", file}, "parse": "jsonl"}); !strings.Contains(err.Error(), "line 2: nested deeper than 1000 levels") {
+		t.Error(err)
+	}
+	a := newAsker(t, "jsonl-tail")
+	doc := a.doc(map[string]any{"path": file, "from": "start"})
+	if len(doc["lines"].([]any)) != 2 || doc["skipped"] != 1 || !strings.Contains(strings.Join(a.logs, "\n"), "the line at byte 3 is nested deeper than 1000 levels") {
+		t.Errorf("%v, %q", doc, a.logs)
+	}
+	// The decoder that met it is as good as before.
+	var d jsonDecoder
+	for range 2 {
+		if _, err := d.document([]byte(deep), nil); err == nil {
+			t.Error("it is taken")
+		}
+		if v, err := d.document([]byte("[1]"), nil); err != nil || !reflect.DeepEqual(v, []any{1}) {
+			t.Error(v, err)
 		}
 	}
 }

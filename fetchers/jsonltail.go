@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sessevents/sessevents/internal/tail"
+	"github.com/sessevents/sessevents/internal/value"
 )
 
 var jsonlTable = Fetcher{
@@ -158,7 +159,11 @@ func (c *collector) take(l tail.Line) bool {
 // reject counts a line that is not JSON. What is noted is its place, never its text.
 func (c *collector) reject(l tail.Line) bool {
 	if c.bad++; len(c.places) < badLogged {
-		c.places = append(c.places, fmt.Sprintf("%s: the line at byte %d is not JSON (%d bytes)", l.Path, l.Offset, len(l.Text)))
+		why := "not JSON"
+		if c.decoder.deep {
+			why = value.ErrTooDeep.Error()
+		}
+		c.places = append(c.places, fmt.Sprintf("%s: the line at byte %d is %s (%d bytes)", l.Path, l.Offset, why, len(l.Text)))
 	}
 	if c.fail {
 		c.err = failf("parse", "%s", c.places[0])

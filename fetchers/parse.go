@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/sessevents/sessevents/internal/value"
 )
 
 // parseOutput reads what a command printed. A command that ended with another accepted code than 0 need not have
@@ -30,6 +32,9 @@ func parseOutput(form string, data []byte, exit int, want *Want) (any, error) {
 	if v, ok := d.looksJSON(data, want); ok {
 		return v, nil
 	}
+	if d.deep {
+		return nil, tooDeep(data)
+	}
 	return trimEnd(data), nil
 }
 
@@ -40,6 +45,7 @@ func trimEnd(data []byte) string {
 
 // looksJSON decodes data that is wholly an object or a list. A bare number or word stays text.
 func (d *jsonDecoder) looksJSON(data []byte, want *Want) (any, bool) {
+	d.deep = false
 	t := bytes.TrimLeft(data, " \t\r\n")
 	if len(t) == 0 || t[0] != '{' && t[0] != '[' {
 		return nil, false
@@ -55,6 +61,9 @@ func (d *jsonDecoder) document(data []byte, want *Want) (any, error) {
 		return nil, failf("parse", "empty, not JSON")
 	}
 	v, ok := d.decode(data, want)
+	if d.deep {
+		return nil, tooDeep(data)
+	}
 	if !ok && !utf8.Valid(data) {
 		return nil, failf("parse", "not UTF-8, not JSON (%d bytes)", len(data))
 	}
@@ -63,6 +72,8 @@ func (d *jsonDecoder) document(data []byte, want *Want) (any, error) {
 	}
 	return v, nil
 }
+
+func tooDeep(data []byte) error { return failf("parse", "%w (%d bytes)", value.ErrTooDeep, len(data)) }
 
 // documents reads what is wanted of each line's document.
 func (d *jsonDecoder) documents(data []byte, each *Want) (any, error) {
@@ -124,6 +135,9 @@ func (b body) parse(d *jsonDecoder, form string, want *Want) (any, error) {
 		if media == "" || media == "text/plain" || media == "application/octet-stream" {
 			if v, ok := d.looksJSON(text, want); ok {
 				return v, nil
+			}
+			if d.deep && b.status/100 == 2 {
+				return nil, tooDeep(text)
 			}
 		}
 		return string(text), nil

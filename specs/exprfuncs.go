@@ -127,6 +127,9 @@ func functions() []expr.Option {
 		one("__float", toFloat),
 		one("__string", func(v any) (any, error) { return plain(v) }),
 		one("__toJSON", func(v any) (any, error) {
+			if value.TooDeep(v) {
+				return nil, wrong("toJSON takes no value that is %s", value.ErrTooDeep)
+			}
 			b, err := value.Encode(saved(v))
 			return string(b), err
 		}),

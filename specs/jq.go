@@ -3,8 +3,10 @@ package specs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,49 +100,47 @@ func (q *query) failed(reason string, endless bool) error {
 	return &EvalError{Place: fmt.Sprintf("%s:%d:%d", q.src.file, line, column), Reason: "jq: " + reason, Endless: endless}
 }
 
-// forJQ is a value as gojq knows it: it has no uint64. A document without one is not copied.
+// forJQ is a value as gojq knows it: it has no uint64. What holds none is not copied.
 func forJQ(v any) any {
-	switch v := v.(type) {
-	case uint64:
-		return new(big.Int).SetUint64(v)
-	case []any:
-		if hasUint64(v) {
-			out := make([]any, len(v))
-			for i := range v {
-				out[i] = forJQ(v[i])
-			}
-			return out
-		}
-	case map[string]any:
-		if hasUint64(v) {
-			out := make(map[string]any, len(v))
-			for k := range v {
-				out[k] = forJQ(v[k])
-			}
-			return out
-		}
-	}
-	return v
+	out, _ := copyForJQ(v)
+	return out
 }
 
-func hasUint64(v any) bool {
+// copyForJQ says whether it had to make a copy.
+func copyForJQ(v any) (out any, changed bool) {
 	switch v := v.(type) {
 	case uint64:
-		return true
+		return new(big.Int).SetUint64(v), true
 	case []any:
-		for _, e := range v {
-			if hasUint64(e) {
-				return true
+		var list []any
+		for i, e := range v {
+			n, changed := copyForJQ(e)
+			if changed && list == nil {
+				list = slices.Clone(v)
 			}
+			if changed {
+				list[i] = n
+			}
+		}
+		if list != nil {
+			return list, true
 		}
 	case map[string]any:
-		for _, e := range v {
-			if hasUint64(e) {
-				return true
+		var object map[string]any
+		for k, e := range v {
+			n, changed := copyForJQ(e)
+			if changed && object == nil {
+				object = maps.Clone(v)
+			}
+			if changed {
+				object[k] = n
 			}
 		}
+		if object != nil {
+			return object, true
+		}
 	}
-	return false
+	return v, false
 }
 
 // jqSafe are the beginnings of the library's messages that hold no value, up to the kind of what was there.

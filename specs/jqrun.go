@@ -86,8 +86,10 @@ func (q *query) runThrough(ctx context.Context, doc any, vars []any, most int) (
 	if ctx.Err() != nil { // the last step may have been cut short
 		return nil, ctx.Err()
 	}
-	for i := range items {
-		items[i] = value.Normalise(items[i])
+	if err := value.NormaliseAll(ctx, items); errors.Is(err, value.ErrTooDeep) {
+		return nil, q.failed("an item is "+err.Error(), true)
+	} else if err != nil {
+		return nil, err
 	}
 	return items, nil
 }

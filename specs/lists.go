@@ -131,6 +131,9 @@ func uniq(v any) (any, error) {
 	seen := map[string]bool{}
 	out := []any{}
 	for _, e := range vs {
+		if value.TooDeep(e) {
+			return nil, wrong("uniq takes no element that is %s", value.ErrTooDeep)
+		}
 		b, err := value.Encode(saved(e))
 		if err != nil {
 			return nil, wrong("uniq cannot compare %s", kindOf(e))

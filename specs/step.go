@@ -255,6 +255,9 @@ func (t *turn) evalCursor(item, cur any) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cursor: %w", err)
 	}
+	if value.TooDeep(v) {
+		return nil, fmt.Errorf("cursor: %w", value.ErrTooDeep)
+	}
 	return saved(v), nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// Decode reads one JSON document, numbers exact as the border says.
+// Decode reads one JSON document, numbers exact as the border says. One nested deeper than MaxDepth is an error.
 func Decode(data []byte) (any, error) {
 	// A number alone, as most cursors are, is not worth a decoder.
 	if len(data) > 0 && (data[0] == '-' || '0' <= data[0] && data[0] <= '9') && json.Valid(data) {
@@ -29,6 +29,9 @@ func Decode(data []byte) (any, error) {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("more than one JSON value (a second one at byte %d)", dec.InputOffset())
+	}
+	if TooDeep(v) {
+		return nil, ErrTooDeep
 	}
 	return Normalise(v), nil
 }
