@@ -28,6 +28,7 @@ var execTable = Fetcher{
 		{Name: "maxBytes", Type: Size, Default: int64(10 * megabyte), Min: 1, Max: gigabyte, Help: "the most that stdout may hold; a command that prints more is ended"},
 		timeoutOption,
 	},
+	Content: "stdout",
 	Doc: []Member{
 		{"exit", "the exit code, one of accept"},
 		{"stdout", "what was printed, in the form of parse; null where another code than 0 comes without JSON"},

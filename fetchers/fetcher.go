@@ -16,8 +16,15 @@ type Fetcher struct {
 	Name    string
 	Help    string
 	Options []Option
-	// Doc are the members of its document, for the reference; a name with a dot is a member of a member.
+	// Doc are all the members of its document; a name with a dot is a member of a member, and a member with such names
+	// has no others. The reference shows them, and lint knows by them what a document never holds.
 	Doc []Member
+	// Content is the member that holds what the other side said, as jq looks into it.
+	Content string
+	// Listed is the option with which the document is a list of such objects.
+	Listed string
+	// Small is the member whose own members are called by small letters alone.
+	Small string
 	// Stream says that the document is what is new since the position, not the state of something.
 	Stream bool
 	// Check finds faults that no single option shows: one of two must be set. It gets the options as they stand in

@@ -31,6 +31,8 @@ var httpTable = Fetcher{
 		{Name: "ca", Type: String, Template: Plain, Help: "a PEM file, at most 1 MB, with certificates to trust beside those of the system; a change of it counts from the next poll on"},
 		timeoutOption,
 	},
+	Content: "body",
+	Small:   "headers",
 	Doc: []Member{
 		{"status", "the status, one of accept"},
 		{"headers", "the header fields by name in small letters; several of one name are joined by commas; no cookies"},

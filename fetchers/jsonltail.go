@@ -23,6 +23,7 @@ var jsonlTable = Fetcher{
 		{Name: "maxBytes", Type: Size, Default: int64(tail.DefaultMaxBytes), Min: 1, Max: gigabyte, Help: "how much one poll goes through; the rest follows in the next one at once"},
 		timeoutOption,
 	},
+	Content: "lines[]",
 	Doc: []Member{
 		{"lines", "the new lines, decoded, in their order"},
 		{"files", "the files under the watched names, each with path and size"},

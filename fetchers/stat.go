@@ -21,6 +21,7 @@ var statTable = Fetcher{
 		{Name: "follow", Type: Bool, Default: true, Help: "whether a symbolic link stands for what it points to"},
 		timeoutOption,
 	},
+	Listed: "glob",
 	Doc: []Member{
 		{"exists", "whether something is there; where not, all else is null"},
 		{"type", "file, directory, link, pipe, socket, device or other"},

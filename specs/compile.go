@@ -105,6 +105,7 @@ type compiler struct {
 	when   scope // of conditions
 	said   scope // of texts
 	shared map[*yaml.Node]readOption
+	told   map[string]bool // members of recorded documents that were found to be none
 }
 
 // Compile makes the programs of a spec and gives the source. The diagnostics are those of this stage only; where they
@@ -113,7 +114,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 	if s.root == nil {
 		return nil, nil
 	}
-	c := &compiler{reader: &reader{src: s.src, faultsOnly: o.faultsOnly}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}, shared: map[*yaml.Node]readOption{}}
+	c := &compiler{reader: &reader{src: s.src, faultsOnly: o.faultsOnly}, spec: s, out: &Source{several: s.several, getenv: o.Getenv}, shared: map[*yaml.Node]readOption{}, told: map[string]bool{}}
 	if c.out.getenv == nil {
 		c.out.getenv = os.Getenv
 	}
@@ -169,22 +170,26 @@ func (c *compiler) fetchers(registry map[string]fetchers.Fetcher) {
 	}
 	for _, st := range c.spec.steps {
 		sc := scope{names: maps.Clone(seen), why: why}
-		c.step(st, registry, names, sc)
+		doc := c.step(st, registry, names, sc)
+		if !c.spec.several {
+			c.docs = doc
+		}
 		if st.as.set() {
 			if seen[st.as.s] != nil || st.as.s == "env" || st.as.s == "secret" {
 				c.fault(st.as.n, "name", fmt.Sprintf("a step cannot be called `%s`", st.as.s), "the name has another meaning")
 			}
-			seen[st.as.s] = anyShape
-			c.docs.fields[st.as.s] = anyShape
+			seen[st.as.s] = doc
+			c.docs.fields[st.as.s] = doc
 		}
 	}
 }
 
-func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names []string, sc scope) {
+// step compiles a step and gives the shape of its document.
+func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names []string, sc scope) *shape {
 	f, ok := registry[st.fetcher.s]
 	if !ok {
 		c.fault(st.fetcher.n, "unknown-fetcher", fmt.Sprintf("there is no fetcher `%s`", st.fetcher.s), hintNearest(st.fetcher.s, names))
-		return
+		return anyShape
 	}
 	if f.Stream {
 		c.out.stream = true
@@ -212,6 +217,14 @@ func (c *compiler) step(st stepSpec, registry map[string]fetchers.Fetcher, names
 		}
 	}
 	c.out.steps = append(c.out.steps, out)
+	what := "doc"
+	if st.as.set() {
+		what = st.as.s
+	}
+	if c.found[before:].HasErrors() { // one fault is enough
+		return anyShape
+	}
+	return docShape(f, what, raw[f.Listed] != nil, out.failData)
 }
 
 // items compiles extract, key and cursor.
@@ -232,6 +245,7 @@ func (c *compiler) items() {
 	}
 	if program.n != nil {
 		c.out.extract = c.jq(program, vars, why)
+		c.readsOfDoc(program)
 	}
 	c.item = shapeOf(s.item, "item")
 	c.out.key = c.expr(s.key, scope{names: map[string]*shape{"item": c.item, "target": c.out.target.names()}}, exprMode{})

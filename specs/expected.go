@@ -41,12 +41,15 @@ func (c *compiler) recorded(p pollSpec) {
 	switch {
 	case p.fetch == nil && !p.fails && !c.spec.several:
 		c.put(Diagnostic{Line: p.at.Line, Column: p.at.Column, Code: "missing-key", Message: "a poll has no `fetch`", Hint: "write the document, or `fails: true`"})
+	case p.fetch != nil && !c.spec.several:
+		c.recordedDoc(p.fetch, c.docs)
 	case p.fetch != nil && c.spec.several:
 		var names []string
 		for _, st := range c.spec.steps {
 			names = append(names, st.as.s)
 		}
-		c.pairs(p.fetch, "fetch of several steps", func(k, _ *yaml.Node) {
+		c.pairs(p.fetch, "fetch of several steps", func(k, v *yaml.Node) {
+			c.recordedDoc(v, c.docs.fields[k.Value])
 			if !slices.Contains(names, k.Value) {
 				c.fault(k, "unknown-name", fmt.Sprintf("there is no step `%s`", k.Value), hintNearest(k.Value, names))
 			}

@@ -121,7 +121,7 @@ func TestAnOptionThatTakesAValueMakesADashHarmless(t *testing.T) {
 		`[grep, -e, "${target.path}"]`: "", `[grep, -c, "${target.path}"]`: "dash-argument", `[grep, "--regexp=${target.path}"]`: "",
 		`[grep, --, "${target.path}"]`: "", `[git, -C, "${target.path}", "${target.path}"]`: "dash-argument",
 	} {
-		src := strings.NewReplacer("{stat:", "{exec:", `path: "${target.path}"`, "command: "+by, ".size", ".stdout").Replace(specs.ExampleSpec)
+		src := strings.NewReplacer("{stat:", "{exec:", `path: "${target.path}"`, "command: "+by, "extract: .size", "extract: .stdout", "size: null", "stdout: null").Replace(specs.ExampleSpec)
 		if got := strings.Join(codesOf(src), " "); got != want {
 			t.Errorf("%s: %q, want %q", by, got, want)
 		}

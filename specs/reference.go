@@ -44,6 +44,7 @@ func Reference(registry map[string]fetchers.Fetcher) string {
 		for _, o := range optionsOf(f) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, optionValue(o), optionDefault(o), cell(optionHelp(o)))
 		}
+		referenceDoc(&b, f)
 	}
 	b.WriteString("\n### Words of a failure\n\n`failure: data` gives `{error: WORD}` with one of: ")
 	for i, w := range fetchers.FailureWords {
@@ -54,6 +55,20 @@ func Reference(registry map[string]fetchers.Fetcher) string {
 	}
 	b.WriteString(".\n")
 	return b.String()
+}
+
+// referenceDoc is what the document of a fetcher holds.
+func referenceDoc(b *strings.Builder, f fetchers.Fetcher) {
+	if len(f.Doc) == 0 {
+		return
+	}
+	b.WriteString("\nIts document:\n\n| member | what it is |\n|---|---|\n")
+	for _, m := range f.Doc {
+		fmt.Fprintf(b, "| `.%s` | %s |\n", m.Name, cell(m.Help))
+	}
+	if f.Content != "" {
+		fmt.Fprintf(b, "\nWhat is asked for stands in it: `extract: .%s`.\n", f.Content)
+	}
 }
 
 func referenceRows(b *strings.Builder, rows []row) {

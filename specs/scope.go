@@ -16,6 +16,10 @@ type shape struct {
 	elem   *shape            // of a list
 	is     valueKind         // what it is, where that is known without a type
 	what   string            // how faults call it, such as `item`
+	// of the document of a fetcher
+	content string // where in it stands what the other side said
+	failure bool   // with `failure: data` it would have `error` too
+	small   bool   // its names are written small
 }
 
 var anyShape = &shape{}
@@ -243,14 +247,14 @@ func (c *checker) member(n *ast.MemberNode) *shape {
 		c.noMember(of, prop, "")
 		return anyShape
 	}
+	if !of.has(prop.Value) {
+		c.fault(prop, len([]rune(prop.Value)), "unknown-name", fmt.Sprintf("`%s` has no `%s`", of.what, prop.Value), of.hint(prop.Value, of.what))
+		return anyShape
+	}
 	if of.fields == nil {
 		return anyShape
 	}
-	f, ok := of.fields[prop.Value]
-	if !ok {
-		c.fault(prop, len([]rune(prop.Value)), "unknown-name", fmt.Sprintf("`%s` has no `%s`", of.what, prop.Value), hintNearest(prop.Value, slices.Sorted(maps.Keys(of.fields))))
-		return anyShape
-	}
+	f := of.fields[prop.Value]
 	if c.scope.text && f.typ.kind() == typeText && f.typ != nil {
 		c.fault(prop, len([]rune(prop.Value)), "text-speaks", fmt.Sprintf("`%s` has the type text, which does not speak", f.what), "name where to look (a url, an id, a count), not what stands there")
 	}
