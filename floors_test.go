@@ -27,7 +27,7 @@ var floors = [][]string{
 	{"engine", "csd/hook", "csd/harness"},
 	{"specs", "csd"},
 	{"schema", "examples"},
-	{"cmd/internal/build"},
+	{"cmd/internal/build", "cmd/internal/reader"},
 	{"cmd/internal/client", "cmd/internal/complete"},
 	{"cmd/internal/*"},
 	{"cmd/*"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sessevents/sessevents/cmd/internal/reader"
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/eventlog"
 )
@@ -18,8 +19,12 @@ type Wait struct {
 var errNegative = Usagef("", "--since and --timeout are not negative")
 
 // Run prints what is newer than Since, as soon as there is something. Events that the log holds are shown even if
-// their daemon is gone.
+// their daemon is gone. It ends without a word when nobody reads it any more.
 func (w *Wait) Run(c *Call) error {
+	return c.whileRead(w.run)
+}
+
+func (w *Wait) run(c *Call) error {
 	timeout := int64(0) // none
 	if t := w.Timeout; t != nil {
 		if !(*t >= 0) { // NaN too
@@ -60,8 +65,12 @@ type Follow struct {
 	Since *int64 `placeholder:"ID" help:"Events after this id first; default: only what comes from now on."`
 }
 
-// Run prints events as they come, until it is interrupted or the daemon is gone.
+// Run prints events as they come, until it is interrupted, the daemon is gone, or nobody reads them any more.
 func (f *Follow) Run(c *Call) error {
+	return c.whileRead(f.run)
+}
+
+func (f *Follow) run(c *Call) error {
 	p, r, err := f.ask(c, control.Request{Op: control.Status})
 	if err != nil {
 		return err
@@ -82,6 +91,20 @@ func (f *Follow) Run(c *Call) error {
 			return err
 		}
 	}
+}
+
+// whileRead calls run, and ends it when the reader of what it prints has gone: where no event comes, no write would
+// tell it so.
+func (c *Call) whileRead(run func(*Call) error) error {
+	ctx, stop := reader.Watch(c.Ctx, c.Out)
+	defer stop()
+	watched := *c
+	watched.Ctx = ctx
+	err := run(&watched)
+	if ctx.Err() != nil && c.Ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // printSince prints the events after id as JSON lines and returns the id of the last one.
