@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,11 +15,14 @@ import (
 // there could be anything.
 const leastEncoded = 6
 
-// Spellings are the forms in which a secret may come back, the longest first: as it is, in JSON, in a URL with either
+// Spellings are the forms in which a secret may come back, the longest first: as it is, in JSON, quoted by Go, in a URL with either
 // case of its hexadecimal digits, in hexadecimal, and in base64 of both alphabets, also in the midst of a longer text.
 func Spellings(s string) []string {
 	quoted, _ := json.Marshal(s)
-	forms := []string{s, string(quoted[1 : len(quoted)-1]), strings.Trim(fmt.Sprintf("%q", s), `"`)}
+	forms := []string{s, string(quoted[1 : len(quoted)-1])}
+	for _, quoted := range []string{strconv.Quote(s), strconv.QuoteToASCII(s)} {
+		forms = append(forms, quoted[1:len(quoted)-1])
+	}
 	for _, f := range []string{url.QueryEscape(s), url.PathEscape(s), everyByte(s)} {
 		forms = append(forms, f, smallHex(f))
 	}
@@ -78,7 +82,7 @@ func Redact(text string, secrets []string) string {
 		if s == "" {
 			continue
 		}
-		for _, form := range append([]string{fmt.Sprintf("%q", s)}, Spellings(s)...) {
+		for _, form := range Spellings(s) {
 			text = strings.ReplaceAll(text, form, "[redacted]")
 		}
 	}
