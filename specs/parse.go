@@ -175,7 +175,12 @@ func (r *reader) plainTree(n *yaml.Node, count *int) bool {
 	if n.Anchor != "" && n.Kind != yaml.AliasNode {
 		r.fault(n, "alias", "an anchor `&"+n.Anchor+"`: a spec says everything where it stands", "write it out; options that steps share go to `defaults`")
 	}
-	if n.Style&yaml.TaggedStyle != 0 {
+	switch {
+	case n.Style&yaml.TaggedStyle == 0:
+	case n.Kind == yaml.ScalarNode && n.Tag[0] == '!' && !strings.HasPrefix(n.Tag, "!!"):
+		r.put(Diagnostic{Line: n.Line, Column: n.Column, Width: len([]rune(n.Tag)), Code: "unquoted", Message: tagMessage, Hint: tagHint})
+		n.Value, n.Tag, n.Style = strings.TrimRight(n.Tag+" "+n.Value, " "), "!!str", 0 // what is meant
+	default:
 		r.fault(n, "tag", "a tag `"+n.Tag+"`: a spec has no tags", "leave it out, and quote the value where it is a string")
 	}
 	for _, c := range n.Content {

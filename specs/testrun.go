@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sessevents/sessevents/engine"
 	"github.com/sessevents/sessevents/engine/eventlog"
@@ -290,8 +291,36 @@ func yamlScalar(v any) string {
 	if err != nil {
 		return strconv.Quote(fmt.Sprint(v))
 	}
-	return string(b)
+	return escaped(string(b))
 }
+
+// escaped is JSON as YAML reads it: some characters are line breaks to YAML or none at all, and a long key must be
+// announced.
+func escaped(s string) string {
+	out := make([]byte, 0, len(s))
+	begun := 0 // where in out the last string begins
+	inside, escape := false, false
+	for i, r := range s {
+		if r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			out, escape = fmt.Appendf(out, "\\u%04x", r), false
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+		if r == '"' && !escape {
+			switch inside = !inside; {
+			case inside:
+				begun = len(out) - 1
+			case len(out)-begun > maxYAMLKey && strings.HasPrefix(s[i+1:], ":"):
+				out = slices.Insert(out, begun, '?', ' ')
+			}
+		}
+		escape = r == '\\' && !escape
+	}
+	return string(out)
+}
+
+// maxYAMLKey is how long a key of YAML may be that no `?` announces.
+const maxYAMLKey = 1000
 
 // yamlKeeps are words that YAML, or some reader of it, takes for something else.
 var yamlKeeps = map[string]bool{"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true, "-": true, "--": true, "---": true}

@@ -12,6 +12,12 @@ type trap struct {
 	code, message, hint string
 }
 
+// A condition that begins with `!` is a tag to YAML, and what follows it is another value or none.
+const (
+	tagMessage = "YAML takes a string that begins with `!` for a tag"
+	tagHint    = "put the whole string in quotes, or write `not`"
+)
+
 // bracket is a `{` or `[` that is open.
 type bracket struct {
 	line, at, indent int
@@ -134,6 +140,9 @@ func (f *trapFinder) scan(from, indent int) {
 			}
 			return
 		case (c == '!' || c == '&') && f.value: // a tag or an anchor: the value comes behind it
+			if c == '!' && i+1 < len(f.text) && strings.IndexByte("! ", f.text[i+1]) < 0 {
+				f.report(i, 1, "unquoted", tagMessage, tagHint)
+			}
 			for i+1 < len(f.text) && strings.IndexByte(" ,[]{}", f.text[i+1]) < 0 {
 				i++
 			}

@@ -1,6 +1,7 @@
 package specs_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,6 +87,33 @@ func TestWhatACommentCutsOff(t *testing.T) {
 		}
 		if row.code == "" && got != "" || row.code != "" && !strings.HasPrefix(got, row.code+" "+row.hint) {
 			t.Errorf("%s: %q, want %s %s", row.by, got, row.code, row.hint)
+		}
+	}
+}
+
+// TestANotWithoutQuotes: to YAML a condition that begins with `!` is a tag. Whoever leaves that out has the opposite.
+func TestANotWithoutQuotes(t *testing.T) {
+	const rule = "when: changed && item.note != \"\"\n    kind: changed"
+	for _, row := range []struct{ by, want string }{
+		{"when: !changed\n    kind: changed", "10:11 unquoted"},
+		{"when: !changed && item.n > 5\n    kind: changed", "10:11 unquoted"},
+		{"when: !(changed)\n    kind: changed", "10:11 unquoted"},
+		{"when: '!changed'\n    kind: changed", ""},
+		{"when: !chnged\n    kind: changed", "10:11 unquoted 10:12 unknown-name"},
+		{"when: changed\n    until: !changed\n    kind: changed", "11:12 unquoted"},
+		{"when: !!str changed\n    kind: changed", "10:11 tag"},
+		{"{when: !changed, kind: x, text: x}\n  - when: changed\n    kind: changed", "10:12 unquoted"},
+		{"{when: changed, until: !changed}\n  - when: changed\n    kind: changed", "10:28 unquoted"},
+	} {
+		src := strings.Replace(specs.ExampleSpec, rule, row.by, 1)
+		src = strings.NewReplacer("item: {id: id, n: count, note: text}", "item: {id: id, n: count}").Replace(src)
+		_, _, found := specs.Check("queue.yaml", []byte(src), real)
+		var got []string
+		for _, d := range found {
+			got = append(got, fmt.Sprintf("%d:%d %s", d.Line, d.Column, d.Code))
+		}
+		if s := strings.Join(got, " "); s != row.want {
+			t.Errorf("%s: %q, want %q", row.by, s, row.want)
 		}
 	}
 }

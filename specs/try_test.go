@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sessevents/sessevents/internal/value"
 	"github.com/sessevents/sessevents/specs"
 )
 
@@ -97,5 +98,46 @@ summary: [{text: x}]
 		if !r.Pass || r.Polls != 3 {
 			t.Errorf("%+v\n%s", r, entry)
 		}
+	}
+}
+
+// TestWhatTryRecordsIsWhatItSaw: YAML takes some characters of a document for line breaks, and refuses others, where
+// they stand as they are.
+func TestWhatTryRecordsIsWhatItSaw(t *testing.T) {
+	const text = "a\u0085b\u2028c\u2029d\ufeffe\u007ff\u0080g\ufffeh\uffffi\U0001f600 \" \\ \t\r\n # ' : - ${x} \x00\x1b"
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lines.jsonl")
+	line, err := value.Encode(map[string]any{"text": text, text: 1, strings.Repeat("k", 2000): 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(line, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src := []byte("version: 1\nname: n\ninterval: 5s\ntarget: {args: [path]}\nfetch: {jsonl-tail: {path: \"${target.path}\", from: start}}\n" +
+		"extract: '.lines[] | {n: (.text | explode | add), keys: (keys | map(length) | add)}'\nitem: {n: count, keys: count}\n" +
+		"rules: [{when: true, kind: n, text: \"${item.n} ${item.keys}\"}]\n")
+	_, source, _ := specs.Check("n.yaml", src, real)
+	trial, err := source.NewTrial([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trial.Poll(context.Background(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := trial.Record(context.Background(), "as it was")
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := specs.AddTest("n.yaml", src, entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, source, found := specs.Check("n.yaml", added, real)
+	if len(found) > 0 {
+		t.Fatalf("%v\n%s", found, added)
+	}
+	if r := specs.RunTests(context.Background(), spec, source)[0]; !r.Pass {
+		t.Errorf("%s\n%s", r.Diff, entry)
 	}
 }
