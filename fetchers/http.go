@@ -100,12 +100,7 @@ func (s *Set) http(parent context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}
-	patient, done := context.WithTimeout(parent, options(r.Options).timeout())
-	slot, err := s.slots.take(patient, q.url.Host)
-	done()
-	if err != nil && parent.Err() == nil {
-		err = failf("timeout", "%d questions to its host are still open", perHost)
-	}
+	slot, err := s.slots.take(parent, q.url.Host, options(r.Options).timeout())
 	if err != nil {
 		return Answer{}, failure(parent, err, r.Secrets)
 	}

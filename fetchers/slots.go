@@ -3,6 +3,7 @@ package fetchers
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // perHost is how many questions one host is asked at the same time.
@@ -20,8 +21,8 @@ type hostSlots struct {
 	users int
 }
 
-// take waits for a slot of host; the caller gives it back once.
-func (s *slots) take(ctx context.Context, host string) (*hostSlots, error) {
+// take waits for a slot of host, at most so long; the caller gives it back once.
+func (s *slots) take(ctx context.Context, host string, most time.Duration) (*hostSlots, error) {
 	s.mu.Lock()
 	if s.hosts == nil {
 		s.hosts = map[string]*hostSlots{}
@@ -33,12 +34,22 @@ func (s *slots) take(ctx context.Context, host string) (*hostSlots, error) {
 	}
 	h.users++
 	s.mu.Unlock()
+	select { // mostly there is one, and no clock is needed
+	case h.taken <- struct{}{}:
+		return h, nil
+	default:
+	}
+	late := time.NewTimer(most)
+	defer late.Stop()
 	select {
 	case h.taken <- struct{}{}:
 		return h, nil
 	case <-ctx.Done():
 		s.leave(h)
 		return nil, context.Cause(ctx)
+	case <-late.C:
+		s.leave(h)
+		return nil, failf("timeout", "%d questions to its host are still open", perHost)
 	}
 }
 

@@ -54,3 +54,20 @@ func TestC35_OneHostIsAskedBoundedlyAndDelaysNoOther(t *testing.T) {
 		t.Errorf("%d hosts are remembered", n)
 	}
 }
+
+func TestC35_AQuestionThatWaitsForItsTurnHasItsTimeout(t *testing.T) {
+	var s slots
+	for range perHost {
+		if _, err := s.take(t.Context(), "a.example", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.take(t.Context(), "a.example", time.Millisecond)
+	wantWord(t, "timeout", Answer{}, err)
+	if _, err := s.take(t.Context(), "b.example", time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if n := s.hosts["a.example"].users; n != perHost {
+		t.Errorf("%d users, want %d", n, perHost)
+	}
+}
