@@ -177,31 +177,11 @@ func (e *expression) report(r *reader, err error) {
 	if strings.HasPrefix(message, notBool) {
 		code = "value-type"
 	}
-	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, code, message, exprHint(message))
+	r.inside(e.at.n, e.byteAt(fe.From), max(fe.To-fe.From, 1), Error, code, message, exprHint(message, e.code))
 }
 
 // notBool begins what the library says of a condition that it knows to be no boolean.
 const notBool = "expected bool, but got"
-
-var strayWord = lazily(`^unexpected token Identifier\("(\w+)"\)`)
-
-// exprHint knows what people write who come from another language.
-func exprHint(message string) string {
-	if m := strayWord().FindStringSubmatch(message); m != nil {
-		if w := nearest(m[1], exprWords); w != "" {
-			return "did you mean `" + w + "`?"
-		}
-	}
-	switch {
-	case strings.Contains(message, `unexpected token Operator("=")`):
-		return "compare with `==`"
-	case strings.Contains(message, `"&"`):
-		return "write `&&` or `and`"
-	case strings.HasPrefix(message, notBool):
-		return "the expression must be true or false: compare the value with something"
-	}
-	return ""
-}
 
 // EvalError is an expression or a jq program that failed while it ran. Its text names the place and the kinds of the
 // values, never a value: they come from the polled system.

@@ -174,6 +174,8 @@ func (c *checker) noMember(of *shape, name *ast.StringNode, near string) {
 	switch {
 	case near != "":
 		hint = "did you mean `" + near + "`?"
+	case of.elem != nil && of.what != "":
+		hint = "ask for one of them: `any(" + of.what + ", ." + name.Value + " == …)`"
 	case of.what != "":
 		hint = "write `" + of.what + "`"
 	}

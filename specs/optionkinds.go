@@ -172,7 +172,9 @@ func (r optionReader) size(n *yaml.Node, row fetchers.Option) int64 {
 func (r optionReader) pages(n *yaml.Node) *fetchers.PageOption {
 	p := &fetchers.PageOption{By: "link", Max: 10}
 	if n.Kind == yaml.ScalarNode {
-		r.word(n, []string{"link"})
+		if n.Value != "link" {
+			r.fault(n, "word", "`pages` is `link`, this is "+describe(n), "write `link`, or `{by: link, list: .path, max: 10}`")
+		}
 		return p
 	}
 	object(r.reader, n, "`pages`", pageKeys(), p)

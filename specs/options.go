@@ -332,6 +332,17 @@ func (r optionReader) stringsOption(o *option, n *yaml.Node) []string {
 	var tpls []*template
 	var raw []string
 	fixed := true
+	if n.Kind == yaml.ScalarNode {
+		hint := listHint(n)
+		if words := strings.Fields(n.Value); len(words) > 1 && hint != "" && !strings.Contains(n.Value, "${ ") {
+			for i := range words {
+				words[i] = listed(words[i])
+			}
+			hint = "no shell splits it into words: write `[" + strings.Join(words, ", ") + "]`"
+		}
+		r.fault(n, "type", "`"+o.Name+"` is a list, this is "+describe(n), hint)
+		return nil
+	}
 	for _, c := range r.sequence(n, "`"+o.Name+"`") {
 		t := r.optionText(o.Option, c)
 		tpl := r.optionTemplate(o, t)

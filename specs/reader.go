@@ -292,6 +292,10 @@ func (r *reader) lines(n *yaml.Node) []string {
 
 func (r *reader) strings(n *yaml.Node) []string {
 	var ss []string
+	if n.Kind != yaml.SequenceNode {
+		r.fault(n, "type", "a list must stand here, this is "+describe(n), listHint(n))
+		return nil
+	}
 	for _, c := range r.sequence(n, "this") {
 		if t := r.str(c); t.set() {
 			ss = append(ss, t.s)
@@ -345,7 +349,7 @@ func isAlnum(c byte) bool {
 func (r *reader) name(n *yaml.Node) string {
 	t := r.str(n)
 	if t.set() && !isName(t.s) {
-		r.fault(n, "name", fmt.Sprintf("a name is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
+		r.fault(n, "name", fmt.Sprintf("a name is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), nameHint(t.s))
 		return ""
 	}
 	return t.s
@@ -354,7 +358,7 @@ func (r *reader) name(n *yaml.Node) string {
 func (r *reader) kindWord(n *yaml.Node) text {
 	t := r.str(n)
 	if t.set() && !isName(t.s) {
-		r.fault(n, "name", fmt.Sprintf("a kind is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), "")
+		r.fault(n, "name", fmt.Sprintf("a kind is 1 to 40 of a-z, 0-9 and -, this is %q", t.s), nameHint(t.s))
 	}
 	return t
 }

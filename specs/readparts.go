@@ -119,11 +119,16 @@ func (r *reader) step(n *yaml.Node, several bool) (st stepSpec, ok bool) {
 		if several && len(n.Content) > 4 { // one of them may be a word of the step itself, misspelled
 			meant = nearest(k.Value, []string{"as", "when"})
 		}
+		if w := foreignStepKeys[k.Value]; several && w != "" {
+			meant = w
+		}
 		switch {
 		case meant != "" && meant != k.Value && member(n, meant) == nil:
 			r.fault(k, "unknown-key", fmt.Sprintf("a step has no key `%s`", k.Value), "did you mean `"+meant+"`?")
 			if meant == "as" {
 				st.as = r.ident(v)
+			} else {
+				st.when = r.expr(v)
 			}
 		case several && k.Value == "as":
 			st.as = r.ident(v)

@@ -199,8 +199,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) *shape {
 		c.fault(n, len(n.Value), c.scope.code(n.Value), why, hint)
 		return anyShape
 	}
-	names := slices.Sorted(maps.Keys(c.scope.names))
-	c.fault(n, len(n.Value), "unknown-name", fmt.Sprintf("there is no `%s` here", n.Value), hintNearest(n.Value, names))
+	c.fault(n, len(n.Value), "unknown-name", fmt.Sprintf("there is no `%s` here", n.Value), c.scope.hint(n.Value))
 	return anyShape
 }
 

@@ -138,7 +138,7 @@ func (r *reader) itemType(n *yaml.Node, top bool) *itemType {
 		return &itemType{name: typeAuto, at: n}
 	}
 	if !slices.Contains(typeWordNames(), w.s) {
-		r.fault(n, "type-name", fmt.Sprintf("there is no type `%s`", w.s), hintNearest(w.s, typeWordNames()))
+		r.fault(n, "type-name", fmt.Sprintf("there is no type `%s`", w.s), typeHint(w.s))
 		return &itemType{name: typeAuto, at: n}
 	}
 	return &itemType{name: typeName(w.s), at: n}
@@ -165,7 +165,7 @@ func (r *reader) narrowed(n *yaml.Node) *itemType {
 	}
 	if n.Content[0].Value == "url" {
 		t.name, t.hosts = typeURL, r.strings(n.Content[1])
-		if len(t.hosts) == 0 {
+		if len(t.hosts) == 0 && n.Content[1].Kind == yaml.SequenceNode {
 			r.fault(n.Content[1], "word", "name at least one host", "")
 		}
 		return t
