@@ -204,11 +204,11 @@ func optionHelp(o fetchers.Option) string {
 	help := o.Help
 	switch {
 	case o.Env:
-		help += " Takes `${}`, also `${env.NAME}`."
+		help += ". Takes `${}`, also `${env.NAME}`."
 	case o.Template == fetchers.InGlob:
-		help += " Takes `${}`, in which no character is a pattern."
+		help += ". Takes `${}`, in which no character is a pattern."
 	case o.Template != fetchers.NoTemplate:
-		help += " Takes `${}`."
+		help += ". Takes `${}`."
 	}
 	return help
 }
