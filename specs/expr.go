@@ -245,6 +245,10 @@ func (e *expression) reason(fe *file.Error, otherwise string) string {
 			return "there is nothing to look into"
 		}
 		return "there is no such member"
+	case strings.HasPrefix(fe.Message, "time: "):
+		return "this is no duration or no time"
+	case strings.HasPrefix(fe.Message, "invalid date "):
+		return "this is no time"
 	case safeReasons().MatchString(fe.Message):
 		return fe.Message
 	}

@@ -200,6 +200,17 @@ func (c *checker) binary(n *ast.BinaryNode, left, right *shape) *shape {
 	a, b := left.kind(), right.kind()
 	known := a != "" && b != ""
 	switch n.Operator {
+	case "<", "<=", ">", ">=", "==", "!=":
+		before := len(c.mistakes)
+		c.told(n.Right, a)
+		c.told(n.Left, b)
+		if n.Operator[1:] == "=" && n.Operator[0] != '<' && n.Operator[0] != '>' { // that can be asked, and is never so
+			for i := before; i < len(c.mistakes); i++ {
+				c.mistakes[i].code, c.mistakes[i].warn = "never-holds", true
+			}
+		}
+	}
+	switch n.Operator {
 	case "&&", "and", "||", "or":
 		c.condition(n.Left, left)
 		c.condition(n.Right, right)
@@ -244,6 +255,8 @@ func (c *checker) operands(n *ast.BinaryNode, left, right *shape, message string
 	switch a, b := left.kind(), right.kind(); {
 	case a == valSpan && b == valNumber, a == valNumber && b == valSpan:
 		hint = "write the duration with its unit: `duration(\"5m\")`"
+	case n.Operator == "+" && a == valTime && b == valString, n.Operator == "-" && a == valTime && b == valString:
+		hint = "a duration is written `duration(\"5m\")`"
 	case n.Operator == "+" && (a == valString || b == valString):
 		hint = "a value becomes text with `string(…)`"
 	case a == valTime || b == valTime:

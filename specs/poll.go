@@ -156,7 +156,7 @@ func (s *Source) askOne(ctx context.Context, st step, t *turn, env map[string]an
 			return fetchers.Answer{}, ctx.Err()
 		}
 		if err != nil {
-			return fetchers.Answer{}, err
+			return fetchers.Answer{}, o.without(err, env)
 		}
 		if v != nil {
 			req.Options[o.Name] = v
@@ -200,6 +200,17 @@ func (s *Source) variables(names []string, seen *[]string) map[string]any {
 		}
 	}
 	return vars
+}
+
+// without is the failure of an option, with the variables that it names and that are not set: mostly they are why.
+func (o option) without(err error, env map[string]any) error {
+	vars, _ := env["env"].(map[string]any)
+	for _, name := range o.env {
+		if vars[name] == nil {
+			err = fmt.Errorf("%w; env.%s is not set", err, name)
+		}
+	}
+	return err
 }
 
 // plainWords are the kinds of failure whose reason holds nothing of the question and nothing of the answer, once the

@@ -335,6 +335,14 @@ func (c *checker) builtin(n *ast.BuiltinNode) *shape {
 		c.inner = c.inner[:len(c.inner)-1]
 	}
 	c.takes(n, of)
+	if len(n.Arguments) > 0 {
+		switch n.Name {
+		case "duration":
+			c.told(n.Arguments[0], valSpan)
+		case "date":
+			c.toldDate(n)
+		}
+	}
 	switch {
 	case n.Name == "map" && body.typ != nil:
 		return &shape{elem: body, typ: &itemType{name: typeAuto, elem: body.typ}, what: "a list"}

@@ -74,6 +74,9 @@ func runTest(ctx context.Context, ts testSpec, source *Source) (diff string, pol
 		out, err := played.Poll(ctx, target, now)
 		polls++
 		if lines := p.compare(out, err, rec.unused()); len(lines) > 0 {
+			for _, line := range out.Log {
+				lines = append(lines, "log: "+line)
+			}
 			fmt.Fprintf(&b, "  poll %d, line %d:\n    %s\n", i+1, p.at.Line, strings.Join(lines, "\n    "))
 		}
 		if err == nil {
