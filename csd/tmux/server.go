@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -152,6 +153,7 @@ func (s *Server) once(ctx context.Context, stdin []byte, args ...string) (string
 	cmd := exec.CommandContext(ctx, bin, append(line, args...)...)
 	cmd.Env = s.environ()
 	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for the caller, who says with ctx what ends
 	out, words := &bounded{max: maxOutput}, &bounded{max: maxWords}
 	cmd.Stdout, cmd.Stderr = out, words
 	if stdin != nil {

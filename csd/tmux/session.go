@@ -27,7 +27,8 @@ const (
 
 // New starts a program in a detached session of its own. The pane stays when the program has ended, so that it can be
 // asked why, until [Server.RemainOnExit] says otherwise. [ErrExists] if there is a session of that name: of two that
-// try at once, one gets it.
+// try at once, one gets it. The end of ctx does not break it off: a caller who gave up would not know whether there is a
+// session to be ended.
 func (s *Server) New(ctx context.Context, n NewSession) (Pane, error) {
 	target, err := Target{Session: n.Name}.spell()
 	if err != nil {
@@ -41,6 +42,10 @@ func (s *Server) New(ctx context.Context, n NewSession) (Pane, error) {
 	args = append(args, command(n.Argv)...)
 	args = append(args, settle(target)...)
 	args = append(args, ";", "display-message", "-p", "-t", target, "#{pane_id}")
+	if err := ctx.Err(); err != nil {
+		return Pane{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
 	out, err := s.run(ctx, nil, args...)
 	first, id, _ := strings.Cut(out, "\n")
 	p, bad := parsePane(first)
@@ -85,7 +90,7 @@ func (s *Server) own(ctx context.Context, t Target) error {
 }
 
 // Respawn starts a program in a pane that exists, in the place of what runs there. The pane stays when the program
-// has ended, as after [Server.New].
+// has ended, as after [Server.New], and the end of ctx does not break it off either.
 func (s *Server) Respawn(ctx context.Context, t Target, dir string, argv []string) (Pane, error) {
 	target, err := t.spell()
 	if err != nil {
@@ -95,7 +100,7 @@ func (s *Server) Respawn(ctx context.Context, t Target, dir string, argv []strin
 	args = append(args, command(argv)...)
 	args = append(args, settle(target)...)
 	args = append(args, ";", "list-panes", "-s", "-t", target, "-F", paneFormat)
-	out, err := s.run(ctx, nil, args...)
+	out, err := s.run(context.WithoutCancel(ctx), nil, args...)
 	if err != nil {
 		return Pane{}, gone(err)
 	}
