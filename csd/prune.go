@@ -16,19 +16,44 @@ import (
 // server cannot be asked it removes nothing: a worker of which nothing is known may live. For the same reason a worker
 // stays whose client runs outside of its session.
 func (f *Fleet) Prune(ctx context.Context) (names, files []string, err error) {
-	orphans, err := f.orphans(ctx)
+	orphans, err := f.orphans(ctx, func(name string) bool { return !f.root.Reserved(name) })
 	if err != nil || len(orphans) == 0 {
 		return nil, nil, err
 	}
+	// Each name is ours from here on, and then all is asked once more: a worker that was launched or adopted in the
+	// meantime is alive.
 	var errs []error
+	reserved := map[string]bool{}
+	for _, o := range orphans {
+		if o.Name == "" {
+			continue
+		}
+		release, err := f.root.Reserve(o.Name)
+		switch {
+		case err == nil:
+			reserved[o.Name] = true
+			defer release()
+		case !errors.Is(err, store.ErrReserved):
+			errs = append(errs, err)
+		}
+	}
+	orphans, err = f.orphans(ctx, func(name string) bool { return reserved[name] })
+	if err != nil {
+		return nil, nil, errors.Join(append(errs, err)...)
+	}
+	for _, o := range orphans { // first, since the others take their time
+		if o.Name != "" {
+			continue
+		}
+		if err := f.root.Sweep(o); err != nil {
+			errs = append(errs, err)
+		} else {
+			files = append(files, o.Files...)
+		}
+	}
 	before := f.census()
 	for _, o := range orphans {
 		if o.Name == "" {
-			if err := f.root.Sweep(o); err != nil {
-				errs = append(errs, err)
-			} else {
-				files = append(files, o.Files...)
-			}
 			continue
 		}
 		pruned, err := f.prune(ctx, o, before)
@@ -41,8 +66,8 @@ func (f *Fleet) Prune(ctx context.Context) (names, files []string, err error) {
 	return names, files, errors.Join(errs...)
 }
 
-// orphans are what no live worker needs.
-func (f *Fleet) orphans(ctx context.Context) ([]store.Orphan, error) {
+// orphans are what no live worker needs, of names that may be touched.
+func (f *Fleet) orphans(ctx context.Context, may func(name string) bool) ([]store.Orphan, error) {
 	sockets, err := f.sockets()
 	if err != nil {
 		return nil, err
@@ -57,7 +82,7 @@ func (f *Fleet) orphans(ctx context.Context) ([]store.Orphan, error) {
 	}
 	return f.root.Orphans(func(name string) bool {
 		pane, err := tmux.Find(servers[sockets[name]][name], name)
-		return err == nil && !pane.Dead
+		return (err != nil || pane.Dead) && may(name)
 	})
 }
 

@@ -81,7 +81,7 @@ func (w *Worker) status(ctx context.Context, pane tmux.Pane, alive bool) (Status
 		Shim: w.fleet.root.Shim(w.name), Transcript: w.meta.TranscriptPath, TmuxSocket: w.meta.TmuxSocket, pane: pane, Background: []event.Task{},
 	}
 	if !w.registered {
-		if !alive {
+		if !alive && !w.fleet.root.Reserved(w.name) {
 			s.State = Gone
 		}
 		return s, nil
@@ -104,6 +104,7 @@ func (w *Worker) status(ctx context.Context, pane tmux.Pane, alive bool) (Status
 	}
 	s.State = told.State
 	switch {
+	case !alive && told.State == Unknown && w.fleet.root.Reserved(w.name): // it is being launched: it has files before a client
 	case !alive:
 		s.State = Gone
 	case s.live.State == harness.Waiting:

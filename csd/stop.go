@@ -39,7 +39,20 @@ const (
 
 // Stop ends the worker: it asks the client, then ends what is left of it and of what its tools started, and removes
 // the worker's files. Of a worker that is gone, what its tools started and left running is ended.
+//
+// It has the name to itself until all is removed: a worker that was launched under it meanwhile would lose its session
+// and its files. So it waits for a launch or another stop of that name that is running.
 func (w *Worker) Stop(ctx context.Context, o StopOptions) (Stopped, error) {
+	release, err := w.fleet.root.AwaitReserve(ctx, w.name)
+	switch {
+	case err == nil:
+		defer release()
+	case ctx.Err() != nil:
+		return Stopped{Name: w.name}, err
+	} // else no file can be made there, as on a disk that is full: the client ends all the same
+	if err := w.again(); err != nil { // who had the name may have ended it
+		return Stopped{Name: w.name}, err
+	}
 	done := Stopped{Name: w.name, SessionID: w.meta.SessionID}
 	pane, err := w.server().Pane(ctx, w.name)
 	switch {

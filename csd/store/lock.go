@@ -21,10 +21,10 @@ const (
 )
 
 // ErrReserved says that another process launches or adopts a worker of that name at this moment.
-var ErrReserved = errors.New("another launch or adopt of this name is running")
+var ErrReserved = errors.New("another launch, adopt, stop or prune of this name is running")
 
-// Reserve takes a name for a launch until release is called. It does not wait: the error is ErrReserved where another
-// process has it.
+// Reserve takes a name until release is called: for a launch, or for whoever removes what is left of its worker. It does
+// not wait: the error is ErrReserved where another process has it.
 func (r *Root) Reserve(name string) (release func(), err error) {
 	release, err = r.take(name, lockLaunch)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -34,6 +34,11 @@ func (r *Root) Reserve(name string) (release func(), err error) {
 		return nil, fmt.Errorf("reserve name %q: %w", name, err)
 	}
 	return release, nil
+}
+
+// AwaitReserve is Reserve that waits as long as ctx lasts.
+func (r *Root) AwaitReserve(ctx context.Context, name string) (release func(), err error) {
+	return r.wait(ctx, name, lockLaunch)
 }
 
 // Reserved reports whether somebody holds the reservation of name.

@@ -64,9 +64,9 @@ type Orphan struct {
 	Files []string // of nobody, within the root
 }
 
-// Orphans returns what no live worker needs. alive says whether a worker's tmux session is there. A name that is
-// reserved is being launched, and is left alone.
-func (r *Root) Orphans(alive func(name string) bool) ([]Orphan, error) {
+// Orphans returns what no live worker needs. isGone says whether the worker of a name is gone; one that is being launched
+// is not.
+func (r *Root) Orphans(isGone func(name string) bool) ([]Orphan, error) {
 	metas, broken, err := r.All()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,6 @@ func (r *Root) Orphans(alive func(name string) bool) ([]Orphan, error) {
 	var all []Orphan
 	needed := map[string]bool{}
 	gone := map[string]bool{}
-	isGone := func(name string) bool { return !alive(name) && !r.Reserved(name) }
 	for _, m := range metas {
 		needed[filepath.Base(r.EventsFile(m))] = true
 		if isGone(m.TmuxName) {

@@ -90,7 +90,7 @@ func TestALookMakesNoFolder(t *testing.T) {
 	if metas, broken, err := r.All(); err != nil || len(metas)+len(broken) != 0 {
 		t.Errorf("%v, %v, %v", metas, broken, err)
 	}
-	if orphans, err := r.Orphans(func(string) bool { return false }); err != nil || len(orphans) != 0 {
+	if orphans, err := r.Orphans(func(string) bool { return true }); err != nil || len(orphans) != 0 {
 		t.Errorf("%v, %v", orphans, err)
 	}
 	var unknown *store.UnknownError
@@ -283,7 +283,7 @@ func TestF55_BrokenMetasAreToldApart(t *testing.T) {
 	if _, err := r.Find("x"); !errors.As(err, &unknown) {
 		t.Errorf("%v", err)
 	}
-	orphans, err := r.Orphans(func(string) bool { return true })
+	orphans, err := r.Orphans(func(string) bool { return false })
 	must(t, err)
 	if len(orphans) != 1 || len(orphans[0].Files) != len(bad) {
 		t.Fatalf("%+v", orphans)
@@ -615,7 +615,8 @@ func TestOrphansAreWhatNoLiveWorkerNeeds(t *testing.T) {
 	release, err := r.Reserve("launching")
 	must(t, err)
 	defer release()
-	orphans, err := r.Orphans(func(name string) bool { return name == "live" || name == "unregistered" })
+	isGone := func(name string) bool { return name != "live" && name != "unregistered" && !r.Reserved(name) }
+	orphans, err := r.Orphans(isGone)
 	must(t, err)
 	var got []string
 	for _, o := range orphans {
@@ -633,7 +634,7 @@ func TestOrphansAreWhatNoLiveWorkerNeeds(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if orphans, err = r.Orphans(func(name string) bool { return name == "live" || name == "unregistered" }); err != nil || len(orphans) != 0 {
+	if orphans, err = r.Orphans(isGone); err != nil || len(orphans) != 0 {
 		t.Errorf("after the sweep: %+v, %v", orphans, err)
 	}
 }
