@@ -36,17 +36,6 @@ func Decode(data []byte) (any, error) {
 	return Normalise(v), nil
 }
 
-// Encode writes v as JSON: maps by key, HTML not escaped, no newline. Equal values give equal bytes.
-func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
 // Normalise brings v, as a decoder, a jq program or Go code gives it, behind the border. It changes maps and lists
 // in place. What the border does not know (a time, a struct) stays as it is.
 func Normalise(v any) any {

@@ -1,6 +1,8 @@
 package value_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -90,7 +92,7 @@ func TestArithmeticDoesNotWrap(t *testing.T) {
 }
 
 func FuzzBorder(f *testing.F) {
-	for _, s := range []string{`{"a":[1,1.5,null,"x"]}`, `18446744073709551616`, `-0.0`, `1e999`, `[1e-400]`} {
+	for _, s := range []string{`{"b":"<é\u2028>","a":{"z":[],"y":{}},"":true}`, `{"b":-1,"a":[false,"x y~",{"k":0}]}`, `["\"\\\u007f\b\f"]`, `{"a":[1,1.5,null,"x"]}`, `18446744073709551616`, `-0.0`, `1e999`, `[1e-400]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -101,6 +103,12 @@ func FuzzBorder(f *testing.F) {
 		once, err := value.Encode(v)
 		if err != nil {
 			t.Fatalf("encode %q: %v", data, err)
+		}
+		var library bytes.Buffer
+		enc := json.NewEncoder(&library)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil || library.String() != string(once)+"\n" {
+			t.Fatalf("encode %q: %s, encoding/json says %s%v", data, once, &library, err)
 		}
 		back, err := value.Decode(once)
 		if err != nil || !value.Equal(v, back) || !value.Equal(back, v) {
