@@ -336,9 +336,12 @@ func (t *turn) typedCursors() map[string]any {
 // lenient evaluates a condition; one that cannot be evaluated because something is absent does not hold.
 func (t *turn) lenient(e *expression, absent []string) (bool, error) {
 	ok, err := e.holds(t.env)
+	if err == nil {
+		return ok, nil
+	}
 	var ee *EvalError
-	if err != nil && e.uses(absent...) && errors.As(err, &ee) && !ee.Endless {
+	if e.uses(absent...) && errors.As(err, &ee) && !ee.Endless {
 		return false, nil
 	}
-	return ok, err
+	return false, err
 }

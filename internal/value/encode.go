@@ -3,7 +3,6 @@ package value
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 )
@@ -52,8 +51,14 @@ func appendPlain(b []byte, v any) (out []byte, ok bool) {
 		if v == nil {
 			return b, false
 		}
+		var few [16]string // most objects need no list on the heap
+		names := few[:0]
+		for k := range v {
+			names = append(names, k)
+		}
+		slices.Sort(names)
 		b = append(b, '{')
-		for i, k := range slices.Sorted(maps.Keys(v)) {
+		for i, k := range names {
 			if i > 0 {
 				b = append(b, ',')
 			}
