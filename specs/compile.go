@@ -374,9 +374,23 @@ func (c *compiler) wholeNames(t *template) {
 	for _, p := range t.pieces {
 		if p.e != nil && p.e.shape != nil && p.e.shape.fields != nil && p.e.shape.what != "" {
 			c.inside(p.e.at.n, p.e.from, len([]rune(p.e.code)), Error, "text-speaks", fmt.Sprintf("`%s` has names: it says nothing as a whole", p.e.shape.what),
-				hintNearest("", slices.Sorted(maps.Keys(p.e.shape.fields))))
+				partsHint(p.e.shape))
 		}
 	}
+}
+
+// partsHint names the parts of a value that speak.
+func partsHint(s *shape) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
+		if f := s.fields[name]; f.typ == nil || f.typ.name != typeText && f.typ.name != typeNames {
+			parts = append(parts, "`"+s.what+"."+name+"`")
+		}
+	}
+	if len(parts) == 0 {
+		return "give one of its parts a type that speaks"
+	}
+	return "name a part of it: " + strings.Join(parts, ", ")
 }
 
 // rest compiles what follows the rules.

@@ -34,6 +34,7 @@ func TestWordsOfOtherLanguages(t *testing.T) {
 		{"tests:", "done: items.n == 3\ntests:", "any(items, .n == …)"},
 		{"tests:", "done: item.n == 3\ntests:", "any(items, …)"},
 		{"${item.n}", "${{ item.n }}", "one brace"},
+		{"${item.n}", "${item}", "name a part of it: `item.id`, `item.n`"},
 		{"kind: changed", "kind: Has Changed", "`has-changed`"},
 		{"target: [/x]", "target: /x", "`[/x]`"},
 		{"name: queue", "name: The_Queue", "`the-queue`"},

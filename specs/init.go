@@ -145,6 +145,6 @@ target:                               # the words after watch
 %sextract: %sitem: %s# cursor: item                       # what is remembered for the next poll
 rules:                                # all that hold emit, in this order
 %stests:                                # sessevents test runs them; sessevents try --record writes them
-%s`, name, s.usage, s.args, s.fetch, s.extract, s.item, s.rules, s.tests)
+%s`, yamlScalar(name), s.usage, s.args, s.fetch, s.extract, s.item, s.rules, s.tests)
 	return b.String(), nil
 }

@@ -31,6 +31,15 @@ func TestInitIsCleanAndTested(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"no", "123", "1e3", "0x1f", "null", "2026-01-01", "-", "---", "a"} { // to YAML some are none
+		src, err := specs.Init(name, "stat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec, _, found := specs.Check(name+".yaml", []byte(src), real); len(found) > 0 || spec.Name != name {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
 	if _, err := specs.Init("x", "htpt"); err == nil || !strings.Contains(err.Error(), "did you mean `http`?") {
 		t.Error(err)
 	}

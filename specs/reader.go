@@ -121,6 +121,8 @@ func describe(n *yaml.Node) string {
 		return "the boolean " + n.Value
 	case "!!int", "!!float":
 		return "the number " + n.Value
+	case "!!timestamp":
+		return "the time " + n.Value
 	}
 	return "a string"
 }

@@ -285,9 +285,10 @@ func writtenNode(n *yaml.Node) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// yamlScalar is a value as YAML in flow style: JSON is YAML, and words need no quotes.
+// yamlScalar is a value as YAML in flow style: JSON is YAML, and words need no quotes. What begins with a digit may be a
+// number or a date to YAML (12e4567, 0x1f, 2026-01-01).
 func yamlScalar(v any) string {
-	if s, ok := v.(string); ok && isName(s) && !yamlKeeps[s] && !decimal().MatchString(s) {
+	if s, ok := v.(string); ok && isName(s) && s[0] >= 'a' && !yamlKeeps[s] {
 		return s
 	}
 	b, err := value.Encode(v)

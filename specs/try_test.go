@@ -141,3 +141,37 @@ func TestWhatTryRecordsIsWhatItSaw(t *testing.T) {
 		t.Errorf("%s\n%s", r.Diff, entry)
 	}
 }
+
+// TestWhatTryRecordsStaysAWord: a commit may look like a number, and a target like a date.
+func TestWhatTryRecordsStaysAWord(t *testing.T) {
+	for _, word := range []string{"12e4567", "0x1f", "2026-01-01", "0b1", "1_000", "12", "true", "no", "null", "-", "abc", "e12"} {
+		src := []byte("version: 1\nname: n\ninterval: 5s\nidleInterval: 1m\ntarget: {args: [{name: word, pattern: '\\S+'}]}\nfetch: {exec: {command: [printf, \"%s\", \"${target.word}\"], parse: text}}\n" +
+			"extract: .stdout\nitem: id\nrules: [{when: true, kind: a, text: \"${item}\", fields: {sha: \"${item}\"}}]\n")
+		_, source, found := specs.Check("n.yaml", src, real)
+		if found.HasErrors() {
+			t.Fatal(found)
+		}
+		trial, err := source.NewTrial([]string{word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trial.Poll(context.Background(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		entry, err := trial.Record(context.Background(), word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, err := specs.AddTest("n.yaml", src, entry)
+		if err != nil {
+			t.Fatal(word, err)
+		}
+		spec, source, found := specs.Check("n.yaml", added, real)
+		if found.HasErrors() {
+			t.Fatal(found)
+		}
+		if r := specs.RunTests(context.Background(), spec, source)[0]; !r.Pass || r.Name != word {
+			t.Errorf("%s: %+v", word, r)
+		}
+	}
+}
