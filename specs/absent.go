@@ -27,6 +27,14 @@ func (c *compiler) ruleDoubts(rs ruleSpec, r *rule) {
 			return // what it says does not matter
 		}
 	}
+	if n := member(rs.at, "for"); n != nil && (r.hold.polls > 1 || r.hold.time > 0) {
+		for _, word := range words {
+			if word == "first" || word == "appeared" {
+				c.warn(n, "never-holds", fmt.Sprintf("`%s` holds in one poll, never in two in a row", word), "leave out `for`, or name what lasts")
+				return
+			}
+		}
+	}
 	for _, word := range words {
 		name := absentIn[word]
 		if name == "" {

@@ -129,6 +129,7 @@ func Compile(s *Spec, o Options) (*Source, Diagnostics) {
 		c.rule(rs)
 	}
 	c.rest()
+	c.withoutKey()
 	c.tests()
 	c.out.shape = c.shape()
 	c.narrow()

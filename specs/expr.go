@@ -245,6 +245,8 @@ func (e *expression) reason(fe *file.Error, otherwise string) string {
 			return "there is nothing to look into"
 		}
 		return "there is no such member"
+	case strings.HasPrefix(fe.Message, "invalid operation: int(string)"):
+		return "a list or a string has no members by name; where an item is a list, `extract` may need `[]`"
 	case strings.HasPrefix(fe.Message, "time: "):
 		return "this is no duration or no time"
 	case strings.HasPrefix(fe.Message, "invalid date "):
