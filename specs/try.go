@@ -268,19 +268,37 @@ func yamlList(words []string) string {
 }
 
 // AddTest puts an entry, as [Trial.Record] gives it, at the end of the `tests` of a spec, and leaves all else of the
-// file as it is. It fails where the spec has its tests in a flow list, which cannot be added to line by line.
+// file as it is. It fails where the spec has its tests in a flow list, which cannot be added to line by line, and
+// wherever the spec would not have that one test more.
 func AddTest(file string, src []byte, entry string) ([]byte, error) {
-	s, _ := Parse(file, src)
+	s, found := Parse(file, src)
 	if s.root == nil {
 		return nil, fmt.Errorf("%s holds no spec", file)
 	}
+	added, err := s.withTest(src, entry)
+	if err != nil {
+		return nil, err
+	}
+	if len(added) > maxFile {
+		return nil, fmt.Errorf("%s would be larger than %d bytes with this test; record into another file, and copy what is needed", file, maxFile)
+	}
+	if t, now := Parse(file, added); t.root == nil || len(t.tests) != len(s.tests)+1 || len(now) > len(found) {
+		return nil, fmt.Errorf("%s is written in a way that a test cannot be added to; record into another file, and copy it", file)
+	}
+	return added, nil
+}
+
+func (s *Spec) withTest(src []byte, entry string) ([]byte, error) {
 	text := strings.TrimRight(string(src), "\n") + "\n"
 	tests := member(s.root, "tests")
 	if tests == nil {
 		return []byte(text + "tests:\n" + entry), nil
 	}
 	if len(tests.Content) == 0 || tests.Line == tests.Content[0].Line && strings.HasPrefix(s.src.line(tests.Line)[min(tests.Column-1, len(s.src.line(tests.Line))):], "[") {
-		return nil, fmt.Errorf("%s:%d: write `tests` as a list with a line for each entry first", file, tests.Line)
+		return nil, fmt.Errorf("%s:%d: write `tests` as a list with a line for each entry first", s.File, tests.Line)
+	}
+	if indent := strings.Repeat(" ", max(tests.Column-1, 0)); indent != "  " { // as the other entries stand
+		entry = indent + strings.ReplaceAll(strings.TrimPrefix(entry, "  "), "\n  ", "\n"+indent)
 	}
 	// The entry goes before the next key of the spec, or to the end.
 	end := len(text)

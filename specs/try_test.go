@@ -175,3 +175,44 @@ func TestWhatTryRecordsStaysAWord(t *testing.T) {
 		}
 	}
 }
+
+// TestTryAddsATestWhereverTheListStands: many write the dashes of a list under its key, and a spec is never broken.
+func TestTryAddsATestWhereverTheListStands(t *testing.T) {
+	const entry = "  - name: added\n    target: [/x]\n    polls:\n      - fetch: {size: 5}\n        events: []\n"
+	const tests = `tests: [{name: starts, target: [/x], polls: [{fetch: {size: null}, events: []}]}]`
+	for name, by := range map[string]string{
+		"two spaces":       "tests:\n  - name: a\n    target: [/x]\n    polls: [{fetch: {size: null}, events: []}]",
+		"no spaces":        "tests:\n- name: a\n  target: [/x]\n  polls:\n  - {fetch: {size: null}, events: []}",
+		"no spaces, a key": "tests:\n- name: a\n  target: [/x]\n  polls:\n  - {fetch: {size: null}, events: []}\n# of the url\nurl: http://h/",
+		"four spaces":      "tests:\n    - name: a\n      target: [/x]\n      polls:\n          - {fetch: {size: null}, events: []}",
+		"a dash alone":     "tests:\n -\n  name: a\n  target: [/x]\n  polls:\n   - {fetch: {size: null}, events: []}",
+		"none":             "url: http://h/",
+		"none, and an end": "url: http://h/\n...",
+	} {
+		src := strings.Replace(specs.ExampleSpec, tests, by, 1)
+		before, _, found := specs.Check("queue.yaml", []byte(src), real)
+		if found.HasErrors() {
+			t.Fatal(name, found)
+		}
+		added, err := specs.AddTest("queue.yaml", []byte(src), entry)
+		if name == "none, and an end" {
+			if err == nil || !strings.Contains(err.Error(), "another file") {
+				t.Errorf("%s: %v\n%s", name, err, added)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		spec, source, found := specs.Check("queue.yaml", added, real)
+		if found.HasErrors() {
+			t.Errorf("%s: %v\n%s", name, found, added)
+			continue
+		}
+		results := specs.RunTests(context.Background(), spec, source)
+		if last := results[len(results)-1]; before.HasTests() != (len(results) == 2) || last.Name != "added" || !last.Pass || last.Polls != 1 {
+			t.Errorf("%s: %+v\n%s", name, results, added)
+		}
+	}
+}

@@ -37,6 +37,9 @@ func (t *tryCmd) Run(c *call) error {
 	if faults.HasErrors() {
 		return faults
 	}
+	if t.Polls < 1 {
+		return client.Usagef("", "--polls %d is too few: at least 1", t.Polls)
+	}
 	wait, err := parseInterval(t.Interval)
 	if err != nil {
 		return err
