@@ -196,10 +196,14 @@ func refusal(err error) control.Response {
 // watch puts a target in, in place of one of the same text, and lets it be polled at once. The channel tells what
 // came of that poll.
 func (l *loop) watch(parsed Target, now time.Time) (<-chan polled, error) {
-	at := slices.IndexFunc(l.targets, func(t *target) bool { return t.Text == parsed.Text })
+	same := func(t *target) bool { return t.Text == parsed.Text }
 	t := &target{}
-	if at >= 0 {
+	at, left := slices.IndexFunc(l.targets, same), slices.IndexFunc(l.leaving, same)
+	switch {
+	case at >= 0:
 		t = l.targets[at]
+	case left >= 0:
+		t = l.leaving[left]
 	}
 	old := *t
 	// A poll of the old target that is under way goes on, so that there are never two at once, and does not count.
@@ -214,6 +218,9 @@ func (l *loop) watch(parsed Target, now time.Time) (<-chan polled, error) {
 	if err := l.save(l.snapshot(), nil); errors.Is(err, errUndecided) {
 		*t, l.targets = old, before
 		return nil, err
+	}
+	if at < 0 && left >= 0 {
+		l.leaving = slices.Delete(l.leaving, left, left+1)
 	}
 	t.queued = append(t.queued, t.waiters...) // who waits for the old target gets what the new one comes to
 	t.waiters = nil
@@ -261,7 +268,6 @@ func (l *loop) unwatch(meant func(text string) bool) (gone []string, err error) 
 	}
 	for _, t := range removed {
 		l.remove(t)
-		t.waiters = append(t.waiters, t.queued...)
 		l.answer(t, polled{})
 	}
 	l.flushAnswers()

@@ -49,6 +49,7 @@ type loop struct {
 
 	state    state.State // as it was last decided
 	targets  []*target
+	leaving  []*target // unwatched while they were polled, and the poll is not over
 	schedule schedule
 	outbox   *outbox // nil for a file sink
 	reload   reloader
@@ -315,8 +316,11 @@ func (l *loop) arrive(r *result) {
 	l.fill(time.Now())
 	if r.generation == t.generation {
 		t.arrived = r
-	} else if l.waker != nil && !slices.Contains(l.targets, t) {
-		l.waker.forget(t) // unwatched meanwhile
+	} else if i := slices.Index(l.leaving, t); i >= 0 { // unwatched meanwhile
+		l.leaving = slices.Delete(l.leaving, i, i+1)
+		if l.waker != nil {
+			l.waker.forget(t)
+		}
 	}
 }
 

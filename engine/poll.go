@@ -283,8 +283,13 @@ func (l *loop) announce() {
 	l.changed = make(chan struct{})
 }
 
+// remove takes a target out. Who waits for a poll of it is to be answered then: there will be none.
 func (l *loop) remove(t *target) {
 	t.generation++
+	t.waiters, t.queued = append(t.waiters, t.queued...), nil
+	if t.polling {
+		l.leaving = append(l.leaving, t)
+	}
 	l.leaves(t, false)
 	if l.waker != nil {
 		l.waker.forget(t)
