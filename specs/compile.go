@@ -246,7 +246,10 @@ func (c *compiler) items() {
 	}
 	if program.n != nil {
 		c.out.extract = c.jq(program, vars, why)
-		c.readsOfDoc(program)
+		if c.out.extract != nil {
+			c.assignments(program)
+			c.readsOfDoc(program)
+		}
 	}
 	c.item = shapeOf(s.item, "item")
 	c.out.key = c.expr(s.key, scope{names: map[string]*shape{"item": c.item, "target": c.out.target.names()}}, exprMode{})

@@ -64,7 +64,7 @@ func (s *shape) hint(name, path string) string {
 
 // readsOfDoc warns where extract looks for what no document has: it would find null for ever, and say nothing.
 func (c *compiler) readsOfDoc(program text) {
-	if c.out.extract == nil || c.found.HasErrors() { // of the fetch: then it may be meant otherwise
+	if c.found.HasErrors() { // of the fetch: then it may be meant otherwise
 		return
 	}
 	root, t := &reads{}, &tracker{}
