@@ -103,6 +103,10 @@ func (x *exchange) get(ctx context.Context, u *url.URL, carry bool) (*reply, err
 	asked := x.spell(u)
 	old := x.kept(asked)
 	a, err := x.follow(ctx, u, carry, old)
+	if err == nil && a.status == http.StatusNotModified && old.cameFrom(a.from) && !a.names(old) {
+		old = nil
+		a, err = x.follow(ctx, u, carry, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

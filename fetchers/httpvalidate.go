@@ -144,8 +144,12 @@ func (r *reply) renewed(by *reply) *reply {
 		}
 	}
 	n.tls = by.tls
-	if by.etag != "" {
-		n.etag = by.etag
-	}
 	return &n
+}
+
+// names says whether a 304 speaks of old. With another ETag it does not: a server that looked at the date alone has
+// other content than ours, which its ETag would then stand for.
+func (r *reply) names(old *reply) bool {
+	strong := func(tag string) string { return strings.TrimPrefix(tag, "W/") }
+	return r.etag == "" || old.etag == "" || strong(r.etag) == strong(old.etag)
 }

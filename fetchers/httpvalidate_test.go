@@ -91,6 +91,44 @@ func TestC16_AFailedAskDropsTheValidator(t *testing.T) {
 	}
 }
 
+// TestC16_A304OfAnotherETagIsNoAnswer: a server that looks at the date alone says 304 with the ETag of what it holds
+// now. Kept with the items of the old one, that ETag would hide the change for good.
+func TestC16_A304OfAnotherETagIsNoAnswer(t *testing.T) {
+	tag, weak := `"1"`, false
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Last-Modified", "Tue, 01 Dec 2020 00:00:00 GMT")
+		w.Header().Set("Etag", tag)
+		if r.Header.Get("If-Modified-Since") != "" {
+			if weak {
+				w.Header().Set("Etag", "W/"+tag)
+			}
+			w.WriteHeader(304)
+			return
+		}
+		sends(200, "text/plain", "holds "+tag)(w, r)
+	})
+	a := newAsker(t, "http")
+	opts := map[string]any{"url": s.URL}
+	poll := func() {
+		t.Helper()
+		answer, err := a.ask(opts)
+		must(t, err)
+		answer.Committed()
+		if doc := answer.Doc.(map[string]any); doc["body"] != "holds "+tag || doc["status"] != 200 {
+			t.Errorf("got %v while the server holds %s", doc, tag)
+		}
+	}
+	for _, tag = range []string{`"1"`, `"2"`, `"2"`, `"3"`} {
+		poll()
+	}
+	weak = true // the same but for how it was packed
+	before := len(s.requests())
+	poll()
+	if n := len(s.requests()) - before; n != 1 {
+		t.Errorf("%d requests for what still stands", n)
+	}
+}
+
 func TestAValidatorIsShownOnlyWhereItCameFrom(t *testing.T) {
 	to := "/one"
 	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
