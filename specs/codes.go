@@ -93,6 +93,7 @@ var Codes = []Code{
 	{"absent", "A text names what is not there when its rule holds.", Warning, "  - when: changed && item.note != \"\"\n    kind: changed", "  - {when: item.note != nil, kind: note, text: a note}\n  - when: gone\n    kind: gone", "  - {when: item.note != nil, kind: note, text: a note}\n  - when: changed\n    kind: changed"},
 	{"unused-name", "Nothing names this part of the item.", Warning, "when: changed &&", "when: appeared && item.id != \"\" #", "when: changed &&"},
 	{"document", "The document of a fetcher never has a member of this name.", Warning, "extract: .size", "extract: .bytes", "extract: .size"},
+	{"dollar", "A variable of the shell stands where no shell reads it.", Warning, `{path: "${target.path}"}`, `{path: "$HOME/${target.path}"}`, `{path: "~/${target.path}"}`},
 	{"assignment", "In jq a single `=` assigns, and what it gives is as good as true.", Warning, "extract: .size", "extract: select(.type = \"file\") | .size", "extract: select(.type == \"file\") | .size"},
 	{"no-key", "A list is watched without a key.", Warning, "fetch: {stat: {path: \"${target.path}\"}}\nextract: .size\n", "fetch: {stat: {glob: \"${target.path}/*\"}}\nextract: \".[] | {id: .inode, n: .size, note: .path}\"\n", "fetch: {stat: {glob: \"${target.path}/*\"}}\nextract: \".[] | {id: .inode, n: .size, note: .path}\"\nkey: item.id\n"},
 	{"no-type", "Without a type the strings of an item do not speak.", Warning, "item: {id: id, n: count, note: text}\n", "", "item: {id: id, n: count, note: text}\n"},

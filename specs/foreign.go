@@ -60,6 +60,9 @@ func (sc scope) hint(name string) string {
 	if w := foreignNames[name]; w != "" && (sc.names[w] != nil || slices.Contains(constants, w)) {
 		return "did you mean `" + w + "`?"
 	}
+	if sc.names["env"] != nil && len(name) > 1 && name == strings.ToUpper(name) {
+		return "did you mean `env." + name + "`?"
+	}
 	if sc.names["items"] != nil && name == "item" {
 		return "ask all of them: `any(items, …)`, where `.name` is a part of one"
 	}

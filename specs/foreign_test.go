@@ -40,6 +40,7 @@ func TestWordsOfOtherLanguages(t *testing.T) {
 		{"name: queue", "name: The_Queue", "`the-queue`"},
 		{fetch, `fetch: {http: {url: "http://h/", pages: true}}`, "`link`"},
 		{fetch, `fetch: {exec: {command: "ls -l ${target.path}"}}`, "`[ls, -l, \"${target.path}\"]`"},
+		{fetch, `fetch: {http: {url: "http://h/", headers: {A: "Bearer ${TOKEN}"}}}`, "`env.TOKEN`"},
 		{fetch, `fetch: [{name: a, stat: {path: /x}}]`, "`as`"},
 		{fetch, `fetch: [{as: a, if: "true", stat: {path: /x}}]`, "`when`"},
 	} {

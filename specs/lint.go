@@ -96,7 +96,8 @@ func SpecFiles(path string) ([]string, error) {
 // linter finds what is legal and doubtful.
 type linter struct {
 	*reader
-	spec *Spec
+	spec     *Spec
+	dollared map[*yaml.Node]bool // that hold a `$NAME`, and were told of
 }
 
 // doubts are the warnings. source is nil where the spec has errors: then only what the YAML shows is looked at.
@@ -127,6 +128,7 @@ func (l *linter) stepDoubts(st stepSpec) {
 			l.warn(n, "no-idle-interval", fmt.Sprintf("without `idleInterval` this asks every %s for ever", short(s.Interval)), "name the longest wait, such as `idleInterval: 5m`")
 		}
 	}
+	l.dollars(st)
 	switch st.fetcher.s {
 	case "http":
 		l.githubPages(st)
