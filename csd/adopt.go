@@ -30,7 +30,12 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 	if err != nil {
 		return Launched{}, err
 	}
-	defer l.release()
+	defer func() { l.release() }()
+	if o.SessionID != o.Name && store.ValidName(o.SessionID) { // as those of all clients are
+		if err := l.reserve(o.SessionID, "session "+o.SessionID); err != nil {
+			return Launched{}, err
+		}
+	}
 	l.words = reproduce("adopt", l.kind, o.Name, l.dir, o.SessionID, o.Args)
 	if err := f.adoptable(ctx, l, o.SessionID); err != nil {
 		return Launched{}, err
@@ -60,6 +65,21 @@ func (f *Fleet) Adopt(ctx context.Context, o AdoptOptions) (Launched, error) {
 		}
 	}
 	return l.launched()
+}
+
+// reserve takes one more name for as long as the adoption lasts: that of its session, since two adoptions of one session
+// would start two clients on it, or that of the worker that had it.
+func (l *launching) reserve(name, what string) error {
+	release, err := l.fleet.root.Reserve(name)
+	if err != nil {
+		return &Error{Text: "adopt " + what, Hint: "wait for that to end; csd list --all shows what has come of it", Err: err}
+	}
+	before := l.release
+	l.release = func() {
+		release()
+		before()
+	}
+	return nil
 }
 
 // nothingLeft is the error for a session of which the harness finds no transcript.
@@ -166,6 +186,15 @@ func (f *Fleet) unused(ctx context.Context, l *launching, id string) error {
 		return failf("choose another name", "%s is the name of a worker of %s", named.name, named.meta.Harness)
 	}
 	if other != nil && other.name != l.worker.Name {
+		if err := l.reserve(other.name, "the session of worker "+other.name); err != nil {
+			return err
+		}
+		if err := other.again(); err != nil { // who had the name may have removed all of it
+			return err
+		}
+		if err := other.mustBeGone(ctx); err != nil {
+			return err
+		}
 		l.former = other
 		return other.harness.Keep(ctx, other.forHarness(), other.meta)
 	}

@@ -126,3 +126,67 @@ func TestStatus_OfAWorkerThatIsBeingLaunched(t *testing.T) {
 		}
 	}
 }
+
+// TestAdopt_OfOneSessionOnce, whatever names the callers want for it: two clients on one session lose what the other
+// says, and one of them would be known to no command.
+func TestAdopt_OfOneSessionOnce(t *testing.T) {
+	for _, kind := range []string{"claude", "pi"} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t)
+			r.launch("claude", "other") // keeps the tmux server
+			r.launch(kind, "w")
+			r.converse("w", "REMEMBER the plan")
+			id, err := r.worker("w").SessionID()
+			r.must(err)
+			_, err = r.worker("w").Stop(t.Context(), csd.StopOptions{Keep: true})
+			r.must(err)
+			names := []string{"a", "b", "c", "d"}
+			errs := make(chan error, len(names))
+			for _, name := range names {
+				fleet := r.fleet()
+				go func() {
+					_, err := fleet.Adopt(t.Context(), csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: name, Dir: r.work, Harness: kind}, SessionID: id})
+					errs <- err
+				}()
+			}
+			won := 0
+			for range names {
+				switch err := <-errs; {
+				case err == nil:
+					won++
+				case csd.KindOf(err) != csd.Failed || !errors.Is(err, store.ErrReserved) && !strings.Contains(err.Error(), "belongs to the worker"):
+					t.Error(err)
+				}
+			}
+			if got := r.sessions(); won != 1 || len(got) != 2 {
+				t.Fatalf("%d have the session; tmux has %v", won, got)
+			}
+			w := r.worker(id)
+			if got := r.converse(w.Name(), "RECALL"); got != "Recalled: the plan" {
+				t.Errorf("%q", got)
+			}
+			// Nor of a worker that is being stopped.
+			r.must(r.tmux("kill-session", "-t", "="+w.Name()).Run())
+			r.eventually("the end", func() bool { return r.state(w.Name()) == csd.Gone })
+			root, err := store.Open(func(name string) string { return r.env[name] })
+			r.must(err)
+			release, err := root.Reserve(w.Name())
+			r.must(err)
+			again := csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "late", Dir: r.work, Harness: kind}, SessionID: id}
+			_, err = r.fleet().Adopt(t.Context(), again)
+			r.fails(err, csd.Failed, "adopt the session of worker "+w.Name())
+			release()
+			again.Name = id // a name that is the session's own
+			_, err = r.fleet().Adopt(t.Context(), again)
+			if err == nil || errors.Is(err, store.ErrReserved) {
+				t.Error(err)
+			}
+			again.Name = "late"
+			_, err = r.fleet().Adopt(t.Context(), again)
+			r.must(err)
+			if got := r.converse("late", "RECALL"); got != "Recalled: the plan" {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
