@@ -131,6 +131,9 @@ func (f *Fleet) begin(o LaunchOptions) (*launching, error) {
 
 // folder is the real path of a folder.
 func folder(dir string) (string, error) {
+	if dir == "" { // not the folder of the caller: it is a variable of a script that is not set
+		return "", usagef("name the folder in which the worker is to work; . is this one", "the folder is empty")
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err

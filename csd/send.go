@@ -323,12 +323,12 @@ func (s *sending) confirmed() (bool, error) {
 		}
 		s.read = line.End
 		e, err := event.Parse(line.Raw)
-		if err != nil || e.Name != event.UserPromptSubmit || e.Notification != nil {
+		if err != nil || e.Name != event.UserPromptSubmit {
 			continue
 		}
 		if e.PromptSHA256 != s.sent.Digest {
-			s.other = true
-			continue
+			s.other = s.other || e.Notification == nil
+			continue // a prompt that quotes a notification is the sender's all the same
 		}
 		s.sent.Queued = e.Queued || s.busy && s.harness.Queues() == harness.QueueFolds
 		if !s.sent.Queued {
