@@ -221,7 +221,7 @@ func TestF34_AFailedAdoptionLeavesTheRestoredPane(t *testing.T) {
 	r.converse("w", "REMEMBER blue")
 	id, err := r.worker("w").SessionID()
 	r.must(err)
-	r.must(r.tmux("kill-server").Run())
+	r.endServer()
 	r.must(os.RemoveAll(r.env["CSD_WORKER_DIR"])) // as a reboot does (F58)
 	r.must(r.tmux("-f", "/dev/null", "new-session", "-d", "-s", "w", "-c", r.work).Run())
 	r.must(r.tmux("split-window", "-d", "-t", "=w:").Run())

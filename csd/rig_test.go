@@ -183,6 +183,18 @@ func (r *rig) tmux(words ...string) *exec.Cmd {
 	return cmd
 }
 
+// endServer ends the tmux server. The kill-server command ends before its server has, which would take the next one for
+// its own.
+func (r *rig) endServer() {
+	r.Helper()
+	out, err := r.tmux("display-message", "-p", "#{pid}").Output()
+	r.must(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	r.must(err)
+	r.must(r.tmux("kill-server").Run())
+	r.must(proc.WaitExit(r.Context(), pid))
+}
+
 // elsewhere is the caller in another place, where tmux talks to another server. back is the first place.
 func (r *rig) elsewhere(name string) (back func()) {
 	r.Helper()
