@@ -29,10 +29,10 @@ const (
 
 // decode returns what is wanted of the value of a line, and false if it is not JSON.
 func (d *jsonDecoder) decode(line []byte, want *Want) (any, bool) {
+	d.data, d.at, d.depth, d.deep = line, 0, 0, false
 	if !utf8.Valid(line) {
 		return nil, false
 	}
-	d.data, d.at, d.depth, d.deep = line, 0, 0, false
 	v, ok := d.value(want)
 	if !ok {
 		return nil, false

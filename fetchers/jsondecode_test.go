@@ -201,6 +201,10 @@ func TestC36_WhatIsNestedTooDeepIsSaid(t *testing.T) {
 	}
 	// The decoder that met it is as good as before.
 	var d jsonDecoder
+	d.decode([]byte(deep), nil)
+	if d.decode([]byte("\"\xff\""), nil); d.deep {
+		t.Error("what is not UTF-8 is told as too deep")
+	}
 	for range 2 {
 		if _, err := d.document([]byte(deep), nil); err == nil {
 			t.Error("it is taken")
