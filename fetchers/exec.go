@@ -134,7 +134,10 @@ func runCommand(ctx context.Context, o options, r Request) (*command, error) {
 	case <-streams.out.full:
 		why = failf("too-large", "%s printed more than %d bytes", run.name, o.number("maxBytes"))
 	case <-ctx.Done():
-		why = fmt.Errorf("%s: %w after %s", run.name, ctx.Err(), time.Since(began).Round(time.Millisecond))
+		why = ctx.Err()
+		if errors.Is(why, context.DeadlineExceeded) {
+			why = failf("timeout", "%s has not ended after %s", run.name, time.Since(began).Round(time.Millisecond))
+		}
 	}
 	grace := endGrace
 	if run.stdout.isFull() { // it cannot say anything that counts any more

@@ -148,7 +148,9 @@ func TestExecTimeoutEndsTheWholeGroup(t *testing.T) {
 func TestC25_ACommandThatIsStoppedEndsWithItsTime(t *testing.T) {
 	a := newAsker(t, "exec")
 	began := time.Now()
-	a.fails("timeout", map[string]any{"shell": "kill -STOP $$", "timeout": 100 * time.Millisecond})
+	if err := a.fails("timeout", map[string]any{"shell": "kill -STOP $$", "timeout": 100 * time.Millisecond}); !strings.Contains(err.Error(), "shell has not ended after ") {
+		t.Error(err)
+	}
 	if d := time.Since(began); d > 2100*time.Millisecond {
 		t.Errorf("took %s", d)
 	}
