@@ -269,7 +269,7 @@ func TestClaudeRefusals(t *testing.T) {
 		"trust":       {nil, []string{"--session-id", claudeID}, "this folder isn't trusted"},
 		"session id":  {[]string{"FAKE_LAX=1"}, []string{"--session-id", "x"}, "Invalid session ID"},
 		"resume":      {[]string{"FAKE_LAX=1"}, []string{"--resume", claudeID}, "No conversation found"},
-		"first start": {[]string{"HOME=/nowhere"}, []string{"--session-id", claudeID}, "Unable to connect"},
+		"first start": {[]string{"HOME=" + filepath.Join(t.TempDir(), "none")}, []string{"--session-id", claudeID}, "Unable to connect"},
 		"at once":     {[]string{"FAKE_EXIT=4"}, nil, "ends at once"},
 	} {
 		t.Run(name, func(t *testing.T) {
