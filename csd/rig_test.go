@@ -125,7 +125,7 @@ func newQuietRig(t *testing.T) *rig {
 	r.env = map[string]string{
 		"HOME": r.home, "PATH": filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "TMUX_TMPDIR": dir, "CSD_WORKER_DIR": filepath.Join(dir, "workers"),
 		"SHELL": "/bin/sh", "LANG": "C.UTF-8", "TERM": "xterm-256color", "TMPDIR": dir, "IS_SANDBOX": "1",
-		"CSD_SUBMIT_TIMEOUT": "30", "CSD_SUBMIT_RETRY_INTERVAL": "0.5", "CSD_REGISTER_TIMEOUT": "30",
+		"GORACE": os.Getenv("GORACE"), "CSD_SUBMIT_TIMEOUT": "30", "CSD_SUBMIT_RETRY_INTERVAL": "0.5", "CSD_REGISTER_TIMEOUT": "30",
 	}
 	t.Cleanup(func() {
 		r.with("TMUX_TMPDIR", dir) // a test may have changed it

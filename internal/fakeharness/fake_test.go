@@ -49,7 +49,7 @@ func newLab(t *testing.T) *lab {
 	}
 	fakeharness.Install(t, bin)
 	l.tmux = &tmux.Server{Socket: filepath.Join(dir, "s"), Env: []string{
-		"HOME=" + l.home, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "IS_SANDBOX=1", "FAKE_LOG=" + filepath.Join(dir, "log"),
+		"HOME=" + l.home, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "IS_SANDBOX=1", "GORACE=" + os.Getenv("GORACE"), "FAKE_LOG=" + filepath.Join(dir, "log"),
 	}}
 	t.Cleanup(func() {
 		if l.pane.ID != "" {

@@ -51,7 +51,7 @@ func NewHome(t testing.TB) *Home {
 func (h *Home) Env(more map[string]string) []string {
 	env := map[string]string{
 		"HOME": h.User, "XDG_RUNTIME_DIR": h.Run, "TMPDIR": h.Tmp, "PWD": h.Work,
-		"PATH": os.Getenv("PATH"), "LANG": "C.UTF-8", "TERM": "xterm-256color", "SHELL": "/bin/bash", "USER": "tester",
+		"GORACE": os.Getenv("GORACE"), "PATH": os.Getenv("PATH"), "LANG": "C.UTF-8", "TERM": "xterm-256color", "SHELL": "/bin/bash", "USER": "tester",
 	}
 	for name, value := range more {
 		env[name] = value
