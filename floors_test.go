@@ -40,6 +40,7 @@ var homes = map[string][]string{
 	"github.com/expr-lang/expr":    {"specs"},
 	"github.com/alecthomas/kong":   {"cmd/*", "cmd/internal/*"},
 	"github.com/fsnotify/fsnotify": {"engine", "internal/tail", "csd"},
+	"golang.org/x/net":             {"fetchers"},
 }
 
 type pkg struct {

@@ -2,12 +2,13 @@ package fetchers
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/http/httpproxy"
 )
 
 // proxyVariables are those that name the proxy for a scheme; the first one that is set counts.
@@ -25,14 +26,16 @@ func proxyOfEnvironment() func(*http.Request) (*url.URL, error) {
 	if len(broken) == 0 {
 		return http.ProxyFromEnvironment
 	}
-	exempt := os.Getenv("NO_PROXY")
-	if exempt == "" {
-		exempt = os.Getenv("no_proxy")
-	}
+	config := httpproxy.FromEnvironment() // what goes without a proxy does so whichever it is
+	config.HTTPProxy, config.HTTPSProxy = "http://any.invalid", "http://any.invalid"
+	wants := config.ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) {
 		name := broken[r.URL.Scheme]
-		if name == "" || goesWithout(r.URL, exempt) {
+		if name == "" {
 			return http.ProxyFromEnvironment(r)
+		}
+		if proxy, err := wants(r.URL); proxy == nil || err != nil {
+			return nil, err
 		}
 		return nil, failf("invalid", "the environment variable %s is not the address of a proxy, such as http://host:port", name)
 	}
@@ -49,31 +52,4 @@ func isProxy(address string) bool {
 	}
 	_, err = strconv.ParseUint(u.Port(), 10, 16)
 	return err == nil || u.Port() == ""
-}
-
-// goesWithout says whether no proxy is used for an address, by NO_PROXY: hosts, domains with all that is below them,
-// addresses and their ranges, each perhaps with a port, or * for all. This machine never is asked through one.
-func goesWithout(u *url.URL, exempt string) bool {
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || err == nil && ip.Unmap().IsLoopback() {
-		return true
-	}
-	for entry := range strings.SplitSeq(strings.ToLower(exempt), ",") {
-		entry = strings.TrimSpace(entry)
-		if within, err := netip.ParsePrefix(entry); err == nil && within.Contains(ip.Unmap()) {
-			return true
-		}
-		if rest, ok := strings.CutSuffix(entry, ":"+port(u)); ok && strings.Count(entry, ":") == 1 {
-			entry = rest
-		}
-		domain := strings.TrimPrefix(strings.TrimPrefix(entry, "*"), ".")
-		switch {
-		case entry == "*", entry != "" && entry == host:
-			return true
-		case domain != "" && strings.HasSuffix(host, "."+domain) && !ip.IsValid():
-			return true
-		}
-	}
-	return false
 }
