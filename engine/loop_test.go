@@ -15,154 +15,7 @@ import (
 
 	"github.com/sessevents/sessevents/engine/control"
 	"github.com/sessevents/sessevents/engine/eventlog"
-	"github.com/sessevents/sessevents/engine/rundir"
 )
-
-// script is a source whose answers a test sets while the daemon runs.
-type script struct {
-	idle time.Duration
-
-	mu    sync.Mutex
-	polls map[string]int
-	at    []time.Time // of each poll
-	// answer says what a poll of a target comes to, the how manieth counts from 1.
-	answer func(ctx context.Context, target string, n int) (Outcome, error)
-	// ask is answer for who needs the whole target; it goes first.
-	ask func(ctx context.Context, t Target, n int) (Outcome, error)
-}
-
-func (s *script) Describe() Info {
-	return Info{Name: "script", Interval: 5 * time.Second, IdleInterval: s.idle}
-}
-
-func (s *script) ParseTarget(words []string) (Target, error) {
-	text := strings.Join(words, " ")
-	if text == "" || text == "bad" {
-		return Target{}, &UsageError{Text: "no good target", Hint: "a better one"}
-	}
-	return Target{Text: text, Value: json.RawMessage(`{}`)}, nil
-}
-
-func (s *script) Poll(ctx context.Context, t Target, now time.Time) (Outcome, error) {
-	s.mu.Lock()
-	s.polls[t.Text]++
-	n := s.polls[t.Text]
-	s.at = append(s.at, now)
-	s.mu.Unlock()
-	if s.ask != nil {
-		return s.ask(ctx, t, n)
-	}
-	return s.answer(ctx, t.Text, n)
-}
-
-func (s *script) Summary(Target) []string { return nil }
-
-func (s *script) polled(target string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.polls[target]
-}
-
-// said makes an outcome with one alert.
-func said(text string) Outcome {
-	return Outcome{Events: []eventlog.Event{{Kind: "k", Text: text}}, Saved: json.RawMessage(`1`), Busy: true}
-}
-
-// quiet is an outcome in which nothing happened.
-func quiet() (Outcome, error) { return Outcome{Saved: json.RawMessage(`1`)}, nil }
-
-// bench is a loop without sockets, in the bubble of a synctest.
-type bench struct {
-	*answers
-	t      *testing.T
-	source *script
-	files  rundir.Files
-	end    func()
-}
-
-// run starts a loop on source; the daemon of a second run of the same dir takes up what the first left.
-func run(t *testing.T, dir string, source *script, change ...func(*Options)) *bench {
-	t.Helper()
-	if source.polls == nil {
-		source.polls = map[string]int{}
-	}
-	o := Options{Source: source, Dir: dir, Owner: rundir.Owner{ID: "test"}}
-	for _, f := range change {
-		f(&o)
-	}
-	info, err := o.describe()
-	must(t, err)
-	files, err := rundir.Of(dir, o.Owner, info.Name)
-	must(t, err)
-	log, err := openLog(files.Log, time.Now)
-	must(t, err)
-	events, err := eventlog.Open(files.Events)
-	must(t, err)
-	l, err := o.newLoop(info, files, log, events)
-	must(t, err)
-	ctx, stop := context.WithCancelCause(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.run(ctx)
-	}()
-	b := &bench{&answers{l, stop, done}, t, source, files, nil}
-	b.end = sync.OnceFunc(func() {
-		stop(errors.New("test over"))
-		<-done
-		events.Close()
-		log.close()
-	})
-	return b
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (b *bench) ask(r control.Request) control.Response {
-	return b.Handle(context.Background(), r)
-}
-
-func (b *bench) mustWatch(target string) control.Response {
-	b.t.Helper()
-	r := b.ask(control.Request{Op: control.Watch, Words: []string{target}})
-	if r.Error != "" {
-		b.t.Fatalf("watch %s: %s", target, r.Error)
-	}
-	return r
-}
-
-// logged are the texts of the event log, with their ids.
-func (b *bench) logged() []string {
-	b.t.Helper()
-	data, err := os.ReadFile(b.files.Events)
-	must(b.t, err)
-	var out []string
-	for line := range strings.Lines(string(data)) {
-		var e eventlog.Event
-		must(b.t, json.Unmarshal([]byte(line), &e))
-		out = append(out, fmt.Sprintf("%d %s", e.ID, e.Text))
-	}
-	return out
-}
-
-func (b *bench) daemonLog() string {
-	b.t.Helper()
-	data, err := os.ReadFile(b.files.Log)
-	must(b.t, err)
-	return string(data)
-}
-
-func (b *bench) wantLogged(want ...string) {
-	b.t.Helper()
-	if got := b.logged(); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		b.t.Errorf("event log:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
 
 func TestSE3_5_TheWaitDoublesWhileNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -346,17 +199,8 @@ func TestC21_ALineOfAFailedPollReachesTheLog(t *testing.T) {
 
 func TestC24_NeverTwoPollsOfATargetAndNoCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		running, most := 0, 0
 		source := &script{answer: func(_ context.Context, _ string, n int) (Outcome, error) {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
 			time.Sleep(12 * time.Second)
-			mu.Lock()
-			running--
-			mu.Unlock()
 			return quiet()
 		}}
 		b := run(t, t.TempDir(), source)
@@ -368,8 +212,8 @@ func TestC24_NeverTwoPollsOfATargetAndNoCatchUp(t *testing.T) {
 		wg.Go(func() { b.ask(control.Request{Op: control.Watch, Words: []string{"a"}}) })
 		wg.Go(func() { b.ask(control.Request{Op: control.Poll}) })
 		wg.Wait()
-		if most != 1 {
-			t.Errorf("%d polls of one target at once", most)
+		if source.most != 1 {
+			t.Errorf("%d polls of one target at once", source.most)
 		}
 		if took := time.Since(start); took != 24*time.Second || source.polled("a") != 2 {
 			t.Errorf("%d polls in %s; the second watch and the poll share the one after the first", source.polled("a"), took)
@@ -418,23 +262,14 @@ func TestC35_ATargetThatHangsDelaysNoOther(t *testing.T) {
 // TestC35_HangingTargetsKeepNobodysPlace: more of them than there are places, and each for longer than an interval.
 func TestC35_HangingTargetsKeepNobodysPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		running, most := 0, 0
-		var mu sync.Mutex
 		source := &script{answer: func(ctx context.Context, target string, n int) (Outcome, error) {
 			if target == "quick" {
 				return said(fmt.Sprint(target, n)), nil
 			}
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
 			select {
 			case <-ctx.Done():
 			case <-time.After(30 * time.Second):
 			}
-			mu.Lock()
-			running--
-			mu.Unlock()
 			return Outcome{}, errors.New("no answer in time")
 		}}
 		b := run(t, t.TempDir(), source)
@@ -449,25 +284,16 @@ func TestC35_HangingTargetsKeepNobodysPlace(t *testing.T) {
 		if n := source.polled("quick"); n < 4 {
 			t.Errorf("%d polls of the quick target in 40s, with an interval of %s", n, source.Describe().Interval)
 		}
-		if most < 2*maxPolls {
-			t.Errorf("only %d polls ran beside each other", most)
+		if source.most < 2*maxPolls {
+			t.Errorf("only %d polls ran beside each other", source.most)
 		}
 	})
 }
 
 func TestC35_AThousandTargetsAreSavedOnceAPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		running, most := 0, 0
 		source := &script{answer: func(_ context.Context, target string, n int) (Outcome, error) {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
 			time.Sleep(10 * time.Millisecond)
-			mu.Lock()
-			running--
-			mu.Unlock()
 			return said(target), nil
 		}}
 		prepared := 0
@@ -488,8 +314,8 @@ func TestC35_AThousandTargetsAreSavedOnceAPoll(t *testing.T) {
 		if r := b.ask(control.Request{Op: control.Poll}); r.Events != 1000 {
 			t.Errorf("%d events", r.Events)
 		}
-		if prepared != before+1 || most > maxPolls {
-			t.Errorf("%d commits, %d polls at once", prepared-before, most)
+		if prepared != before+1 || source.most > maxPolls {
+			t.Errorf("%d commits, %d polls at once", prepared-before, source.most)
 		}
 	})
 }
