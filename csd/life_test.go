@@ -193,15 +193,12 @@ func TestF32_TheSessionIDChanges(t *testing.T) {
 // TestF33_AdoptDoesNotBelieveAnEarlierLife: a session_start of before is no start.
 func TestF33_AdoptDoesNotBelieveAnEarlierLife(t *testing.T) {
 	r := newRig(t)
-	r.launch("claude", "w")
-	r.converse("w", "REMEMBER blue")
-	id, err := r.worker("w").SessionID()
-	r.must(err)
+	id := r.remembering("claude", "w", "blue")
 	r.must(r.tmux("kill-session", "-t", "=w").Run())
 	r.eventually("the end", func() bool { return r.state("w") == csd.Gone })
 	before := len(r.events("w"))
 	r.with("FAKE_EXIT", "3")
-	_, err = r.fleet().Adopt(t.Context(), csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "w", Dir: r.work}, SessionID: id})
+	_, err := r.fleet().Adopt(t.Context(), csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "w", Dir: r.work}, SessionID: id})
 	r.fails(err, csd.Failed, "3")
 	if got := len(r.events("w")); got < before {
 		t.Errorf("a failed adoption lost events: %d of %d", got, before)
@@ -217,10 +214,7 @@ func TestF33_AdoptDoesNotBelieveAnEarlierLife(t *testing.T) {
 // TestF34_AFailedAdoptionLeavesTheRestoredPane: a shell stands there again.
 func TestF34_AFailedAdoptionLeavesTheRestoredPane(t *testing.T) {
 	r := newRig(t)
-	r.launch("claude", "w")
-	r.converse("w", "REMEMBER blue")
-	id, err := r.worker("w").SessionID()
-	r.must(err)
+	id := r.remembering("claude", "w", "blue")
 	r.endServer()
 	r.must(os.RemoveAll(r.env["CSD_WORKER_DIR"])) // as a reboot does (F58)
 	r.must(r.tmux("-f", "/dev/null", "new-session", "-d", "-s", "w", "-c", r.work).Run())
@@ -228,7 +222,7 @@ func TestF34_AFailedAdoptionLeavesTheRestoredPane(t *testing.T) {
 
 	r.with("FAKE_EXIT", "3")
 	o := csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "w", Dir: r.work}, SessionID: id}
-	_, err = r.fleet().Adopt(t.Context(), o)
+	_, err := r.fleet().Adopt(t.Context(), o)
 	r.fails(err, csd.Failed, "3")
 	out, err := r.tmux("list-panes", "-s", "-t", "=w", "-F", "#{pane_dead} #{pane_current_command}").Output()
 	if err != nil || string(out) != "0 sh\n0 sh\n" {

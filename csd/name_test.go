@@ -17,11 +17,8 @@ func TestF12_F21_ANameThatLivesOnAnotherServer(t *testing.T) {
 	for _, kind := range []string{"claude", "codex", "pi"} {
 		t.Run(kind, func(t *testing.T) {
 			r := newRig(t).asUser(kind)
-			r.launch(kind, "donor")
-			r.converse("donor", "REMEMBER green")
-			donated, err := r.worker("donor").SessionID()
-			r.must(err)
-			_, err = r.worker("donor").Stop(t.Context(), csd.StopOptions{Keep: true})
+			donated := r.remembering(kind, "donor", "green")
+			_, err := r.worker("donor").Stop(t.Context(), csd.StopOptions{Keep: true})
 			r.must(err)
 
 			r.launch(kind, "w") // one of codex has only a marker now
@@ -59,10 +56,7 @@ func TestF12_F21_ANameThatLivesOnAnotherServer(t *testing.T) {
 // TestF12_AServerThatCannotBeAsked keeps its workers' names, and their sessions.
 func TestF12_AServerThatCannotBeAsked(t *testing.T) {
 	r := newRig(t)
-	r.launch("claude", "w")
-	r.converse("w", "REMEMBER blue")
-	id, err := r.worker("w").SessionID()
-	r.must(err)
+	id := r.remembering("claude", "w", "blue")
 	before := r.files()
 	socket, err := r.tmux("display-message", "-p", "#{socket_path}").Output()
 	r.must(err)
@@ -146,11 +140,8 @@ func TestF21_AWorkerOfAnotherFolder(t *testing.T) {
 		t.Skip(err)
 	}
 	r := newRig(t)
-	r.launch("claude", "donor")
-	r.converse("donor", "REMEMBER green")
-	donated, err := r.worker("donor").SessionID()
-	r.must(err)
-	_, err = r.worker("donor").Stop(t.Context(), csd.StopOptions{})
+	donated := r.remembering("claude", "donor", "green")
+	_, err := r.worker("donor").Stop(t.Context(), csd.StopOptions{})
 	r.must(err)
 	r.launch("claude", "w")
 	here := r.env["CSD_WORKER_DIR"]
@@ -171,10 +162,7 @@ func TestF21_AWorkerOfAnotherFolder(t *testing.T) {
 // no prompt and no /exit, and adopt takes its pane.
 func TestF11_ARestoredShellIsNoClient(t *testing.T) {
 	r := newRig(t)
-	r.launch("claude", "w")
-	r.converse("w", "REMEMBER blue")
-	id, err := r.worker("w").SessionID()
-	r.must(err)
+	id := r.remembering("claude", "w", "blue")
 	restore := func() {
 		r.endServer()
 		r.must(r.tmux("-f", "/dev/null", "new-session", "-d", "-s", "w", "-c", r.work, "/bin/sh").Run())
@@ -186,7 +174,7 @@ func TestF11_ARestoredShellIsNoClient(t *testing.T) {
 	if list, err := r.fleet().List(t.Context(), csd.ListOptions{All: true}); err != nil || len(list) != 1 || list[0].State != csd.Gone {
 		t.Errorf("%+v, %v", list, err)
 	}
-	_, err = r.worker("w").Send(t.Context(), "touch made-by-a-shell")
+	_, err := r.worker("w").Send(t.Context(), "touch made-by-a-shell")
 	r.fails(err, csd.Failed, "is gone")
 	o := csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "w", Dir: r.work}, SessionID: id}
 	r.with("FAKE_EXIT", "3")
@@ -213,15 +201,12 @@ func TestAdopt_UnderAnotherName(t *testing.T) {
 	for _, kind := range []string{"claude", "codex", "pi"} {
 		t.Run(kind, func(t *testing.T) {
 			r := newRig(t).asUser(kind)
-			r.launch(kind, "w")
-			r.converse("w", "REMEMBER blue")
-			id, err := r.worker("w").SessionID()
-			r.must(err)
+			id := r.remembering(kind, "w", "blue")
 			r.must(r.tmux("kill-session", "-t", "=w").Run())
 			r.eventually("the end", func() bool { return r.state("w") == csd.Gone })
 			o := csd.AdoptOptions{LaunchOptions: csd.LaunchOptions{Name: "v", Dir: r.work, Harness: kind}, SessionID: id}
 			r.with("FAKE_EXIT", "3")
-			_, err = r.fleet().Adopt(t.Context(), o)
+			_, err := r.fleet().Adopt(t.Context(), o)
 			r.fails(err, csd.Failed, "3")
 			if now, err := r.worker("w").SessionID(); err != nil || now != id {
 				t.Errorf("session %s, was %s; %v", now, id, err)

@@ -31,11 +31,8 @@ func TestF19_TmuxRefuses(t *testing.T) {
 	for _, kind := range []string{"claude", "codex", "pi"} {
 		t.Run(kind, func(t *testing.T) {
 			r := newQuietRig(t).asUser(kind)
-			r.launch(kind, "said")
-			r.converse("said", "REMEMBER blue")
-			id, err := r.worker("said").SessionID()
-			r.must(err)
-			_, err = r.worker("said").Stop(t.Context(), csd.StopOptions{Keep: true})
+			id := r.remembering(kind, "said", "blue")
+			_, err := r.worker("said").Stop(t.Context(), csd.StopOptions{Keep: true})
 			r.must(err)
 			before := r.files()
 
@@ -141,10 +138,7 @@ func TestF58_ACleanerTookTheFolder(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
-			r.launch("claude", "w")
-			r.converse("w", "REMEMBER blue")
-			id, err := r.worker("w").SessionID()
-			r.must(err)
+			id := r.remembering("claude", "w", "blue")
 			client := r.client("w")
 			paths, err := filepath.Glob(took(r))
 			r.must(err)
@@ -193,14 +187,11 @@ func TestF58_TheConversationWentWithTheFolder(t *testing.T) {
 	for _, kind := range []string{"codex", "pi"} {
 		t.Run(kind, func(t *testing.T) {
 			r := newRig(t).asUser(kind)
-			r.launch(kind, "w")
-			r.converse("w", "REMEMBER blue")
-			id, err := r.worker("w").SessionID()
-			r.must(err)
+			id := r.remembering(kind, "w", "blue")
 			client := r.client("w")
 			r.must(os.RemoveAll(r.env["CSD_WORKER_DIR"]))
 			o := csd.LaunchOptions{Name: "w", Dir: r.work, Harness: kind}
-			_, err = r.fleet().Launch(t.Context(), o)
+			_, err := r.fleet().Launch(t.Context(), o)
 			r.fails(err, csd.Failed, "a tmux session w exists already")
 			_, err = r.fleet().Adopt(t.Context(), csd.AdoptOptions{LaunchOptions: o, SessionID: id})
 			r.fails(err, csd.Failed, "nothing is left of session "+id)

@@ -218,6 +218,16 @@ func (r *rig) launch(kind, name string) *csd.Worker {
 	return r.worker(name)
 }
 
+// remembering launches a worker that is told a word to remember, and returns its session id.
+func (r *rig) remembering(kind, name, word string) (id string) {
+	r.Helper()
+	r.launch(kind, name)
+	r.converse(name, "REMEMBER "+word)
+	id, err := r.worker(name).SessionID()
+	r.must(err)
+	return id
+}
+
 func (r *rig) worker(name string) *csd.Worker {
 	r.Helper()
 	w, err := r.fleet().Worker(name)

@@ -20,6 +20,11 @@ var foreignTypes = map[string]string{
 	"word": "id", "name": "id", "uuid": "id", "hash": "id", "seconds": "duration", "interval": "duration", "any": "auto",
 }
 
+// foreignKeys are keys of other languages by what they are here.
+var foreignKeys = map[string]string{
+	"if": "when", "condition": "when", "message": "text", "msg": "text", "severity": "level", "every": "interval", "schedule": "interval",
+}
+
 // typeHint is what to write instead of a type that is none.
 func typeHint(got string) string {
 	small := strings.ToLower(got)

@@ -18,12 +18,12 @@ import (
 // even on the largest document; those that are not are defined anew here. What bounds them counts work and not time, so
 // that a program fails on every machine or on none.
 const (
-	maxPairs  = 50_000_000 // values that are compared with each other
-	maxCellsJ = 5_000_000  // of a list that is transposed
-	maxOrder  = 100_000    // of a Bessel function
-	maxDigits = 4096       // of a number in a string
-	maxBits   = 1 << 14    // of a product
-	maxRepeat = 64 << 20   // bytes of a string that is repeated
+	maxPairs      = 50_000_000 // values that are compared with each other
+	maxTransposed = 5_000_000  // of a list that is transposed
+	maxOrder      = 100_000    // of a Bessel function
+	maxDigits     = 4096       // of a number in a string
+	maxBits       = 1 << 14    // of a product
+	maxRepeat     = 64 << 20   // bytes of a string that is repeated
 )
 
 // tooMuch is what a step panics with that passes a bound: `?` and `try` would make nothing of an error, and nothing
@@ -244,8 +244,8 @@ func fewCells(v any) any {
 			longest = max(longest, len(r))
 		}
 	}
-	if len(rows)*longest > maxCellsJ {
-		panic(tooMuch(fmt.Sprintf("transpose would make more than %d million values", maxCellsJ/1_000_000)))
+	if len(rows)*longest > maxTransposed {
+		panic(tooMuch(fmt.Sprintf("transpose would make more than %d million values", maxTransposed/1_000_000)))
 	}
 	return v
 }

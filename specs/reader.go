@@ -194,8 +194,12 @@ func (r *reader) unknownKey(k, val *yaml.Node, what string, names []string, seen
 		r.fault(k, "unquoted-comma", fmt.Sprintf("YAML reads `%s` as a key: a comma ended what stands before it", k.Value), "quote the string that holds the comma")
 		return ""
 	}
-	r.fault(k, "unknown-key", fmt.Sprintf("%s has no key `%s`", article(what), k.Value), hintNearest(k.Value, names))
-	return nearest(k.Value, names)
+	meant, hint := nearest(k.Value, names), hintNearest(k.Value, names)
+	if w := foreignKeys[strings.ToLower(k.Value)]; slices.Contains(names, w) {
+		meant, hint = w, "did you mean `"+w+"`?"
+	}
+	r.fault(k, "unknown-key", fmt.Sprintf("%s has no key `%s`", article(what), k.Value), hint)
+	return meant
 }
 
 func article(what string) string {
